@@ -1,0 +1,1 @@
+"""Which tests should the next patient get?"""
