@@ -16,6 +16,18 @@ Kind = Literal["number", "category"]
 UNKNOWN = -1  # the truth of a patient whose label is missing
 
 
+def plain(value: object) -> str:
+    """Write a label value so that 1, 1.0 and "1", or True, "true" and "TRUE", are the same.
+
+    >>> plain(1.0), plain(True), plain(" Yes ")
+    ('1', 'true', 'yes')
+    """
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)
+    text = str(value).strip().casefold()
+    return text[:-2] if text.endswith(".0") and text[:-2].lstrip("-").isdigit() else text
+
+
 @dataclass(frozen=True)
 class Test:
     """One medical test: the columns it reveals, its own price, the shared fees it needs.
@@ -72,10 +84,10 @@ class Study:
         """1 disease, 0 none, -1 unknown; None where the study has no label column."""
         if self.label is None:
             return None
-        label = self.patients[self.label]
-        truth = label.isin(list(self.positive)).to_numpy().astype(np.int8)
-        truth[label.isna().to_numpy()] = UNKNOWN
-        return truth
+        positive = {plain(value) for value in self.positive}
+        codes, values = pd.factorize(self.patients[self.label])
+        meaning = [int(plain(value) in positive) for value in values]
+        return np.array([*meaning, UNKNOWN], dtype=np.int8)[codes]  # a missing label has code -1
 
     @property
     def unused_columns(self) -> list[str]:
