@@ -45,7 +45,7 @@ class Panels:
     def contains(self) -> NDArray[np.bool_]:
         """Whether panel i holds every test of panel j: then giving i shows what j says."""
         masks = np.array(self.masks)
-        return np.equal(masks[:, None] & masks[None, :], masks[None, :])
+        return np.asarray((masks[:, None] & masks[None, :]) == masks[None, :])
 
     @cached_property
     def costs(self) -> NDArray[np.float64]:

@@ -83,18 +83,13 @@ class Evidence:
         return (ones[:, None] + ones[None, :] - 2 * both) / self.n_patients
 
     def ordered_as(self, panels: Panels) -> Evidence:
-        """Take the columns of these panels in their order; what is computed is carried over."""
+        """Take the columns of these panels in their order; the costly part is carried over."""
         if panels.masks == self.masks:
             return self
         column = {mask: i for i, mask in enumerate(self.masks)}
         order = np.array([column[mask] for mask in panels.masks])
         taken = Evidence(panels.masks, self.predictions[:, order], self.truth)
-        for name in ("error_rates", "labelled"):
-            if name in self.__dict__:
-                value = self.__dict__[name]
-                taken.__dict__[name] = value[order] if name == "error_rates" else value
-        if "disagreement" in self.__dict__:
-            taken.__dict__["disagreement"] = self.disagreement[np.ix_(order, order)]
+        taken.__dict__["disagreement"] = self.disagreement[np.ix_(order, order)]
         return taken
 
 
