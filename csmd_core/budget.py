@@ -154,13 +154,14 @@ def _stays(
     above = np.where(slope < 0, turn, np.inf)
     below = np.where(slope > 0, turn, -np.inf)
     up, down = int(above.argmin()), int(below.argmax())
-    can_rise, can_fall = np.isfinite(above[up]), price + below[down] > 0
+    low = price + float(below[down])
+    can_rise, can_fall = np.isfinite(above[up]), low > 1e-9
     return {
         "kind": kind,
         "name": name,
         "price": price,
         "in_best": bool(times_paid[best] > 0),
-        "low": max(price + float(below[down]), 0.0),
+        "low": low if can_fall else 0.0,
         "high": price + float(above[up]),
         "cheaper_best": problem.panels.names[_follower(below, down, slope)] if can_fall else None,
         "dearer_best": problem.panels.names[_follower(above, up, slope)] if can_rise else None,

@@ -21,6 +21,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from threadpoolctl import threadpool_limits
 
 from csmd_core.faults import BadInput, Fault
 from csmd_core.panels import Panels
@@ -85,17 +86,22 @@ def fit_scores(
     columns = [study.columns_of(panels.tests_of(i)) for i in range(len(panels))]
     table = _coded(study, fitting)
     splits = list(_splits(truth, fitting))
+    run = Parallel(n_jobs, prefer="threads", return_as="generator_unordered")
     total, done = len(splits) * len(panels), 0
-    for fit_rows, score_rows in splits:
-        prepared = _prepare(table, fit_rows, score_rows)
-        jobs = (
-            delayed(_score)(prepared, truth[fit_rows], names, fitting, i)
-            for i, names in enumerate(columns)
-        )
-        for i, column in Parallel(n_jobs, prefer="threads", return_as="generator_unordered")(jobs):
-            values[score_rows, i] = column
-            done += 1
-            if progress and progress(done, total) is False:
+    stopping = False
+    with threadpool_limits(1):  # one thread for each fit: many fits run side by side
+        for fit_rows, score_rows in splits:
+            prepared = _prepare(table, fit_rows, score_rows)
+            jobs = (
+                delayed(_score)(prepared, truth[fit_rows], names, fitting, i)
+                for i, names in enumerate(columns)
+                if not stopping
+            )
+            for i, scores in run(jobs):
+                values[score_rows, i] = scores
+                done += 1
+                stopping = stopping or bool(progress and progress(done, total) is False)
+            if stopping:
                 raise Stopped
     return Scores(panels.masks, values, truth)
 
@@ -208,14 +214,11 @@ def _coded(study: Study, fitting: Fitting) -> _Table:
 def _prepare(table: _Table, fit_rows: NDArray[np.intp], score_rows: NDArray[np.intp]) -> _Prepared:
     """Impute, encode and scale with what the fitted patients show."""
     impute = SimpleImputer(strategy="median", keep_empty_features=True)
+    scale = StandardScaler()
     encode = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     transformer = ColumnTransformer(
         [
-            (
-                "n",
-                make_pipeline(impute, StandardScaler()) if table.scale else impute,
-                table.numbers,
-            ),
+            ("n", make_pipeline(impute, scale) if table.scale else impute, table.numbers),
             ("c", encode, table.categories),
         ]
     )

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
+from csmd_core.bundled import load_bundled
 from csmd_core.panels import Panels, cascade, subsets
+from csmd_core.predictions import Fitting, fit_evidence
 from csmd_core.problem import Evidence, Problem, make_problem
 from csmd_core.study import Test
+
+
+@cache
+def bundled_case(name: str, mode: str) -> tuple[Panels, Evidence]:
+    """A bundled study in its clinic's grouping, fitted once for all tests."""
+    study = load_bundled(name)
+    panels = (cascade if mode == "cascade" else subsets)(study.tests, study.fees)
+    return panels, fit_evidence(study, panels, Fitting(folds=5))
 
 
 def panels_of(mode: str, prices) -> Panels:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from made import random_problem
+from made import bundled_case, random_problem
 from test_problem import EVIDENCE, PANELS
 
 from csmd_core.budget import (
@@ -15,7 +15,7 @@ from csmd_core.budget import (
 )
 from csmd_core.bundled import bundled_names, load_bundled
 from csmd_core.faults import BadInput
-from csmd_core.panels import cascade, subsets
+from csmd_core.panels import cascade
 from csmd_core.predictions import fit_evidence
 from csmd_core.problem import Evidence, make_problem
 
@@ -69,12 +69,10 @@ def test_break_even_on_random_problems(mode, seed):
     assert_break_even_is_right(random_problem(np.random.default_rng(seed), mode))
 
 
-@pytest.mark.parametrize("make", [cascade, subsets])
+@pytest.mark.parametrize("mode", ["cascade", "subsets"])
 @pytest.mark.parametrize("name", bundled_names())
-def test_break_even_on_every_bundled_study(name, make):
-    study = load_bundled(name)
-    panels = make(study.tests, study.fees)
-    evidence = fit_evidence(study, panels)
+def test_break_even_on_every_bundled_study(name, mode):
+    panels, evidence = bundled_case(name, mode)
     for lam in (3e-4, 2e-3):
         assert_break_even_is_right(make_problem(panels, evidence, lam))
 

@@ -4,13 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from made import at_prices, random_problem
+from made import at_prices, bundled_case, random_problem
 from test_problem import EVIDENCE, PANELS
 
-from csmd_core.bundled import bundled_names, load_bundled
+from csmd_core.bundled import bundled_names
 from csmd_core.dominance import judge
-from csmd_core.panels import cascade, subsets
-from csmd_core.predictions import fit_evidence
 from csmd_core.problem import Evidence, make_problem
 from csmd_core.windows import (
     best_windows,
@@ -52,12 +50,10 @@ def test_random_problems(mode, seed):
     assert_windows_are_right(problem.panels, problem.evidence, 150)
 
 
-@pytest.mark.parametrize("make", [cascade, subsets])
+@pytest.mark.parametrize("mode", ["cascade", "subsets"])
 @pytest.mark.parametrize("name", bundled_names())
-def test_every_bundled_study(name, make):
-    study = load_bundled(name)
-    panels = make(study.tests, study.fees)
-    assert_windows_are_right(panels, fit_evidence(study, panels))
+def test_every_bundled_study(name, mode):
+    assert_windows_are_right(*bundled_case(name, mode))
 
 
 def test_tests_that_are_free():
