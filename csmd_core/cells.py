@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import pandas as pd
@@ -88,12 +89,17 @@ def _plain_first(
     texts: Mapping[int, pa.ChunkedArray],
 ) -> tuple[dict[int, pa.ChunkedArray], dict[int, pa.ChunkedArray | None]]:
     """Read what needs no thought: most columns, most files. Only the rest is trimmed."""
-    tidy, numbers = dict(texts), {k: plain_numbers(text) for k, text in texts.items()}
-    for k, text in texts.items():
-        if numbers[k] is None:
-            tidy[k] = trimmed(text)
-            numbers[k] = plain_numbers(tidy[k])
-    return tidy, numbers
+    with ThreadPoolExecutor() as threads:
+        read = dict(zip(texts, threads.map(_plain_or_trimmed, texts.values()), strict=True))
+    return {k: text for k, (text, _) in read.items()}, {k: found for k, (_, found) in read.items()}
+
+
+def _plain_or_trimmed(text: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray | None]:
+    numbers = plain_numbers(text)
+    if numbers is None:
+        text = trimmed(text)
+        numbers = plain_numbers(text)
+    return text, numbers
 
 
 def _numbers(
@@ -114,6 +120,7 @@ def plain_numbers(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """
     for kind in (pa.int64(), pa.float64()):
         try:
+            pc.cast(text[:100], kind)  # decides most columns of text at once
             numbers = pc.cast(text, kind)
         except pa.ArrowInvalid:
             continue

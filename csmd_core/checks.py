@@ -15,7 +15,7 @@ from csmd_core.faults import BadInput, Fault
 from csmd_core.guesses import identifies
 from csmd_core.panels import MAX_TESTS, Mode
 from csmd_core.study import Study, Test
-from csmd_core.tabular import ROW
+from csmd_core.tabular import as_text, row_in_file
 
 NO_PRICE = "has no price."
 MIN_LABELLED = 20
@@ -47,11 +47,6 @@ def require_usable(study: Study, folds: int | None = 10, mode: Mode = "cascade")
     if serious:
         raise BadInput(serious)
     return faults
-
-
-def row_in_file(frame: pd.DataFrame | pd.Series[Any], position: int) -> int:
-    """Return the row as seen in the file: a table that was not read has its heading in row 1."""
-    return int(frame.index[position]) if frame.index.name == ROW else position + 2
 
 
 def _table_faults(patients: pd.DataFrame) -> Iterator[Fault]:
@@ -89,10 +84,12 @@ def _label_faults(study: Study, folds: int | None) -> Iterator[Fault]:
         what = f"is missing for {len(label) - len(known):,} of {len(label):,} patients."
         yield Fault(where, what, "Fill in more than half of the labels, or use no label.")
     if known.nunique() < 2:
-        only = f"has only one value, '{known.iloc[0]}'." if len(known) else "has no values."
+        only = (
+            f"has only one value, '{as_text(known.iloc[0])}'." if len(known) else "has no values."
+        )
         yield Fault(where, only, "Choose a column that tells ill patients from healthy ones.")
         return
-    yield from _positive_faults(study, where, [str(value) for value in known.unique()])
+    yield from _positive_faults(study, where, [as_text(value) or "" for value in known.unique()])
     yield from _count_faults(study, where, folds)
 
 
@@ -194,11 +191,11 @@ def _column_faults(name: str, study: Study, used: bool) -> Iterator[Fault]:
         yield Fault(where, f"looks like {looks}.", mend, warning=True)
     if name == study.label or not used:
         return
-    values = column.dropna().unique()
-    if len(values) < 2:
-        what = f"has the same value, '{values[0]}', in every row." if len(values) else "is empty."
+    known = column.dropna()
+    if known.empty or (known == known.iloc[0]).all():
+        same = "is empty." if known.empty else f"has only one value, '{known.iloc[0]}'."
         mend = "It cannot tell patients apart; leave it out of the tests."
-        yield Fault(where, what, mend, warning=True)
+        yield Fault(where, same, mend, warning=True)
     if study.kinds.get(name) != "category":
         yield from _number_faults(where, column)
 

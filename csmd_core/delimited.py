@@ -16,7 +16,7 @@ from csmd_core.faults import BadInput, Fault
 from csmd_core.files import file_fault
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_SAMPLE = 1 << 16  # bytes looked at to tell the separator
+_SAMPLE = 1 << 16  # bytes, and the rest of their line, looked at to tell the separator
 
 
 @dataclass(frozen=True)
@@ -34,20 +34,19 @@ def split_cells(text: bytes, name: str) -> Cells:
     body = text.lstrip(b"\r\n")
     blank = text[: len(text) - len(body)].decode()
     heading = 1 + len(blank.splitlines())
+    separator = None
     if body[:4].lower() == b"sep=" and body[5:6] in {b"\r", b"\n"}:  # Excel's own first line
-        separator = chr(body[4])
+        separator = chr(body[4]) if chr(body[4]) in SEPARATORS else None
         body, heading = body[5:].lstrip(b"\r\n"), heading + 1
-    else:
-        separator = _separator(body, name)
-    if separator not in SEPARATORS:
-        raise file_fault(
-            name, f"is separated by '{separator}'.", "Use commas, semicolons or tabs instead."
-        )
-    headings = next(_rows(body[:_SAMPLE].decode(errors="replace"), separator))
+    end = body.find(b"\n", _SAMPLE)
+    sample = (body if end < 0 else body[:end]).decode()
     try:
+        separator = separator or _separator(sample, name)
+        headings = next(_rows(sample, separator))
+        _require_closed_quotes(body, separator)
         table = _table(body, separator, headings)
-    except pa.ArrowInvalid:
-        raise BadInput(_why_not(body, separator, name, heading)) from None
+    except (pa.ArrowException, csv.Error):
+        raise BadInput(_why_not(body, separator or ",", name, heading)) from None
     return Cells(headings, table.columns, separator, heading)
 
 
@@ -68,14 +67,11 @@ def _table(body: bytes, separator: str, headings: list[str]) -> pa.Table:
     )
 
 
-def _separator(body: bytes, name: str) -> str:
+def _separator(sample: str, name: str) -> str:
     """Choose the separator that gives the first rows as many cells as the heading, and most."""
-    sample = body[:_SAMPLE].decode(errors="replace")
-    if len(body) > _SAMPLE:
-        sample = sample[: sample.rfind("\n") + 1] or sample
     scores: dict[str, tuple[float, int]] = {}
     for separator in SEPARATORS:
-        widths = [len(row) for row in _rows(sample, separator) if row]
+        widths = _widths(sample, separator)
         if widths[0] > 1:
             scores[separator] = (float(np.mean(np.equal(widths, widths[0]))), widths[0])
     best = [separator for separator in scores if scores[separator] == max(scores.values())]
@@ -91,14 +87,27 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=separator)
 
 
+def _require_closed_quotes(body: bytes, separator: str) -> None:
+    """Raise csv.Error where a quotation mark swallows the rest of the file."""
+    if body.count(b'"') % 2:
+        text = io.StringIO(body.decode(), newline="")
+        for _ in csv.reader(text, delimiter=separator, strict=True):
+            pass
+
+
+def _widths(text: str, separator: str) -> list[int]:
+    """Count the cells of each row; a row without an end counts as one cell."""
+    try:
+        return [len(row) for row in _rows(text, separator)]
+    except csv.Error:
+        return [1]
+
+
 def _why_not(body: bytes, separator: str, name: str, heading: int) -> Fault:
     """Find the rows that do not fit the heading."""
-    try:
-        widths = [len(row) for row in _rows(body.decode(errors="replace"), separator)]
-    except csv.Error:
-        widths = [0]
+    widths = _widths(body.decode(), separator)
     uneven = [k for k, width in enumerate(widths) if width not in {0, widths[0]}]
-    if not uneven or widths[0] == 0:
+    if not uneven:
         return Fault(
             f"The file '{name}'",
             "cannot be split into rows and cells.",

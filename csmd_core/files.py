@@ -31,7 +31,7 @@ _NOT_TABLES = (
     (b"$FL2", "is an SPSS file.", "Export it from SPSS as .csv or .xlsx."),
     (b"<stata_dta>", "is a Stata file.", "Export it from Stata as .csv or .xlsx."),
 )
-_MARKUP = (b"<!doctype", b"<html", b"<?xml", b"<table", b"<mjml")
+_MARKUP = (b"<!doctype", b"<html", b"<?xml", b"<table")
 _BLANK = b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n,;"  # nothing but byte order marks and empty cells
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -66,7 +66,10 @@ def kind_of(data: bytes, name: str) -> FileKind:
     for start, what, mend in _NOT_TABLES:
         if data.startswith(start):
             raise file_fault(name, what, mend)
-    if data.lstrip()[:9].lower().startswith(_MARKUP):
+    head = data[:200].removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    if head.startswith((b"{", b"[{")):
+        raise file_fault(name, "is a JSON file, not a table.", "Export the table as .csv or .xlsx.")
+    if head.startswith(_MARKUP):
         raise file_fault(name, "is a web page or XML, whatever its ending.", _SAVE_AS)
     return "text"
 

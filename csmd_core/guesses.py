@@ -48,7 +48,7 @@ def guess_kinds(frame: pd.DataFrame) -> dict[str, Kind]:
 def _guess_kind(column: pd.Series[Any]) -> Kind:
     known = column.dropna()
     if pd.api.types.is_numeric_dtype(column.dtype):
-        few = 3 <= known.nunique() <= 5 and len(column) >= 50
+        few = len(column) >= 50 and known[:1000].nunique() <= 5 and 3 <= known.nunique() <= 5
         return "category" if few and (known % 1 == 0).all() else "number"
     counts = known.astype(str).value_counts()
     texts = counts.index.to_series()
@@ -92,14 +92,20 @@ def identifies(column: pd.Series[Any]) -> str | None:
     known = column.dropna()
     if len(known) < 20:
         return None
-    if pd.api.types.is_integer_dtype(column.dtype):
-        counted = known.is_unique and known.max() - known.min() == len(known) - 1
-        digits = {len(str(known.min())), len(str(known.max()))}
-        long = known.is_unique and len(digits) == 1 and digits.pop() >= 6
-        return "a record number" if counted or long else None
     if pd.api.types.is_numeric_dtype(column.dtype):
-        return None
-    if known.astype(str).str.match(_DATE).mean() > 0.9:
+        return "a record number" if _numbered(known) else None
+    head = known[:1000].astype(str)
+    if head.str.match(_DATE).mean() > 0.9:
         return "a date, perhaps of birth"
-    all_differ = known.nunique() > 0.95 * len(known) and _guess_kind(column) == "category"
-    return "a name or a record number" if all_differ else None
+    all_differ = head.nunique() > 0.95 * len(head) and known.nunique() > 0.95 * len(known)
+    return "a name or a record number" if all_differ and _guess_kind(column) != "number" else None
+
+
+def _numbered(known: pd.Series[Any]) -> bool:
+    """Tell whether whole numbers count the rows, or are all different, long and of one length."""
+    if not pd.api.types.is_integer_dtype(known.dtype):
+        return False
+    low, high = int(known.min()), int(known.max())
+    counted = high - low == len(known) - 1
+    long = low >= 100_000 and len(str(low)) == len(str(high))
+    return (counted or long) and known.is_unique

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from csmd_core.checks import NO_PRICE, check_study, row_in_file
+from csmd_core.checks import NO_PRICE, check_study
 from csmd_core.faults import BadInput, Fault
 from csmd_core.guesses import guess_kinds
 from csmd_core.panels import Mode
 from csmd_core.prices import PriceList, parse_prices
 from csmd_core.study import About, Kind, Study, plain
+from csmd_core.tabular import as_text, row_in_file
 
 _YES = ("1", "yes", "y", "true", "t", "pos", "positive", "+")
 _NO = ("0", "no", "n", "false", "f", "neg", "negative")
@@ -120,7 +121,7 @@ def _result_fault(frame: pd.DataFrame, column: str, wrong: NDArray[np.intp]) -> 
     first = int(wrong[0])
     value = frame[column].iloc[first]
     more = f" (and {len(wrong) - 1:,} more)" if len(wrong) > 1 else ""
-    said = "is empty" if pd.isna(value) else f"says '{value}'"
+    said = "is empty" if pd.isna(value) else f"says '{as_text(value)}'"
     return Fault(
         f"Column '{column}', row {row_in_file(frame, first):,}{more},",
         f"{said} where a test result, 0 or 1, is expected.",

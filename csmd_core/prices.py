@@ -16,7 +16,7 @@ import pandas as pd
 from csmd_core.cells import is_ambiguous, parse_number
 from csmd_core.faults import Fault
 from csmd_core.study import Study, Test
-from csmd_core.tabular import as_text
+from csmd_core.tabular import as_text, row_in_file
 
 HEADINGS = ("test", "price", "columns", "shared_fee_group", "shared_fee")
 _ALSO = {
@@ -49,18 +49,16 @@ def parse_prices(table: pd.DataFrame, columns: Sequence[str]) -> PriceList:
         return prices
     found.setdefault("test", found.get("columns", ""))
     known = {column.casefold(): column for column in reversed(columns)} | {c: c for c in columns}
-    for row, cells in zip(table.index, table.to_dict("records"), strict=True):
-        told = {role: as_text(cells[heading]) for role, heading in found.items()}
-        name = (told["test"] or "").strip()
+    for k, cells in enumerate(table.to_dict("records")):
+        told = {role: cells[heading] for role, heading in found.items()}
+        name = (as_text(told["test"]) or "").strip()
         if not name:
-            where, mend = (
-                f"The price table, row {row},",
-                "Write the test's name, or delete the row.",
-            )
+            where = f"The price table, row {row_in_file(table, k)},"
+            mend = "Write the test's name, or delete the row."
             prices.faults.append(Fault(where, "has no test name.", mend))
             continue
         price = _money(told["price"], f"Test '{name}'", "price", prices.faults)
-        revealed = _listed(told.get("columns") or name, known)
+        revealed = _listed(as_text(told.get("columns")) or name, known)
         prices.tests.append(Test(name, revealed, price, _fees(told, name, prices)))
     return prices
 
@@ -105,14 +103,17 @@ def _missing_headings(found: Mapping[str, str]) -> list[Fault]:
     return [Fault("The price table", f"has no column called '{role}'.", mend) for role in missing]
 
 
-def _money(text: str | None, where: str, what: str, faults: list[Fault]) -> float:
+def _money(cell: object, where: str, what: str, faults: list[Fault]) -> float:
     """Read an amount such as "$12.50" or "12,50 €"; NaN where it is missing or cannot be read."""
-    if text is None or not text.strip():
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return float(cell)
+    text = (as_text(cell) or "").strip()
+    if not text:
         return math.nan
-    if text.strip().casefold() in _ENDLESS:
-        return _ENDLESS[text.strip().casefold()]
-    matched = _MONEY.fullmatch(text.strip())
-    bare = matched[1] if matched else text.strip()
+    if text.casefold() in _ENDLESS:
+        return _ENDLESS[text.casefold()]
+    matched = _MONEY.fullmatch(text)
+    bare = matched[1] if matched else text
     value = _as_float(bare)
     if value is not None:
         return value
@@ -148,12 +149,13 @@ def _split(cell: str) -> list[str]:
     return [part.strip() for part in re.split(separators, cell) if part.strip()]
 
 
-def _fees(told: Mapping[str, str | None], name: str, prices: PriceList) -> tuple[str, ...]:
+def _fees(told: Mapping[str, object], name: str, prices: PriceList) -> tuple[str, ...]:
     """Name the fees of a test and note their amounts, given once or once for each."""
-    fees = _split(told.get("shared_fee_group") or "")
-    amounts = re.split(r"[;|]", told.get("shared_fee") or "")
+    fees = _split(as_text(told.get("shared_fee_group")) or "")
+    amount = told.get("shared_fee")
+    amounts = re.split(r"[;|]", amount) if isinstance(amount, str) else [amount]
     where = f"Test '{name}'"
-    values = [_money(text, where, "shared fee", prices.faults) for text in amounts]
+    values = [_money(one, where, "shared fee", prices.faults) for one in amounts]
     values = values * len(fees) if len(values) == 1 and len(set(fees)) == 1 else values
     given = [value for value in values if not math.isnan(value)]
     if given and len(values) != len(fees):

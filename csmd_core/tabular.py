@@ -41,6 +41,11 @@ def make_frame(
     return frame[~blank] if blank.any() else frame
 
 
+def row_in_file(frame: pd.DataFrame | Column, position: int) -> int:
+    """Return the row as seen in the file; a table that was not read has its heading in row 1."""
+    return int(frame.index[position]) if frame.index.name == ROW else position + 2
+
+
 def _heading_faults(names: dict[int, str], file: str) -> list[Fault]:
     faults = [
         Fault(
@@ -85,11 +90,13 @@ def as_text(cell: object) -> str | None:
     >>> as_text(3.0), as_text(True), as_text(dt.datetime(1950, 2, 1)), as_text("")
     ('3', 'true', '1950-02-01', None)
     """
-    if cell is None or cell == "" or cell != cell or cell is pd.NaT:  # noqa: PLR0124 (NaN)
+    if cell is None or cell is pd.NA or cell is pd.NaT or cell == "":
+        return None
+    if isinstance(cell, float | np.floating) and np.isnan(cell):
         return None
     if isinstance(cell, bool | np.bool_):
         return str(bool(cell)).lower()
-    if isinstance(cell, float) and cell.is_integer():
+    if isinstance(cell, float | np.floating) and cell.is_integer():
         return str(int(cell))
     if isinstance(cell, dt.datetime):
         return str(cell.date() if cell.time() == dt.time() else cell)
@@ -102,6 +109,8 @@ def _typed(column: Column) -> Column | pa.ChunkedArray:
         column = column.astype(column.cat.categories.dtype)
     if pd.api.types.is_bool_dtype(column.dtype) or not _is_number(column):
         return _from_objects(column)
+    if column.dtype == "uint64" and column.max() >= 1 << 63:
+        return column.astype("str")  # as a number it would change
     if pd.api.types.is_integer_dtype(column.dtype) and column.notna().all():
         return pd.Series(column.to_numpy(dtype="int64"))
     return pd.Series(column.to_numpy(dtype="float64", na_value=np.nan))
@@ -113,13 +122,15 @@ def _is_number(column: Column) -> bool:
 
 def _from_objects(column: Column) -> Column | pa.ChunkedArray:
     if isinstance(column.dtype, pd.StringDtype):
-        return pa.chunked_array([pa.array(column, type=pa.string(), from_pandas=True)])
+        return pa.table([pa.array(column.array)], ["text"])["text"].cast(pa.string())
     cells = column.tolist()
     written = [as_text(cell) for cell in cells]
     types = {type(cell) for cell, text in zip(cells, written, strict=True) if text is not None}
     if types <= {int, float, ExactNumber}:
-        exact = [None if text is None else cell for cell, text in zip(cells, written, strict=True)]
-        return pd.Series(pd.to_numeric(pd.Series(exact, dtype=object)))
+        exact = [
+            np.nan if text is None else cell for cell, text in zip(cells, written, strict=True)
+        ]
+        return pd.Series(exact, dtype="float64" if None in written or types != {int} else None)
     text = pa.chunked_array([pa.array(written, type=pa.string())])
     if types == {str}:
         return text

@@ -77,7 +77,8 @@ WRONG_FILES = {
         b"a;b,c\n1;2,5\n3;4,5\n"
     ),
     "cannot be split into rows and cells. Look for a quotation mark that is not closed, or save "
-    "it as .xlsx.": b'a,b\n1,2\n"' + b"x" * 200_000,
+    "it as .xlsx.": b'a,b\n1,"2\n3,4\n',
+    "is a JSON file, not a table. Export the table as .csv or .xlsx.": b'[{"age": 63}]',
 }
 
 
@@ -90,6 +91,14 @@ def test_blank_file_with_a_byte_order_mark(tmp_path):
     said = sentences(tmp_path, b"\xef\xbb\xbf\r\n")
     assert said == [
         "The file 'patients.csv' is empty. Choose a file with a heading row and one row a patient."
+    ]
+
+
+def test_one_endless_cell(tmp_path):
+    said = sentences(tmp_path, b"x" * 300_000)
+    assert said == [
+        "The file 'patients.csv' cannot be split into rows and cells. "
+        "Look for a quotation mark that is not closed, or save it as .xlsx."
     ]
 
 
@@ -309,7 +318,7 @@ def test_shared_fees(tmp_path):
 def test_constant_and_empty_columns_are_warnings(tmp_path):
     mend = "It cannot tell patients apart; leave it out of the tests."
     assert sentences(tmp_path, patients(hb=["12.5"] * 40)) == [
-        f"(warning) Column 'hb' has the same value, '12.5', in every row. {mend}"
+        f"(warning) Column 'hb' has only one value, '12.5'. {mend}"
     ]
     assert sentences(tmp_path, patients(hb=["NA"] * 40)) == [
         f"(warning) Column 'hb' is empty. {mend}"

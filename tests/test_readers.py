@@ -2,6 +2,7 @@
 
 import io
 import string
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -138,6 +139,8 @@ def test_a_mark_that_may_be_decimal_or_thousands_is_settled_by_the_file_or_left(
     assert with_point.tolist() == [1234, 5678]
     asked = read_table(b"id;x\n1;1,234\n2;5,678\n", "x.csv", decimal=",").patients["x"]
     assert asked.tolist() == [1.234, 5.678]
+    contradicted = read_table(b"id;x\n1;1,5\n2;2,5\n", "x.csv", decimal=".").patients["x"]
+    assert contradicted.tolist() == ["1,5", "2,5"]
     point_alone = read_table(b"id;x\n1;1.234\n2;5.678\n", "x.csv").patients["x"]
     assert point_alone.tolist() == ["1.234", "5.678"]  # where semicolons separate, 1234 is likely
     usual = read_table(b"id,x\n1,1.234\n2,5.678\n", "x.csv").patients["x"]
@@ -175,7 +178,17 @@ def test_rows_are_counted_as_seen_in_the_file():
 def test_quotes_newlines_and_old_line_ends():
     quoted = read_table(b'a,b\n"x, ""y""\nz",2\n', "x.csv").patients
     assert quoted["a"].tolist() == ['x, "y"\nz']
+    inches = read_table(b"a,b\n5'10\",2\n", "x.csv").patients
+    assert inches["a"].tolist() == ["5'10\""]
     assert read_table(b"a,b\r1,2\r3,4", "x.csv").patients["b"].tolist() == [2, 4]
+
+
+def test_a_very_wide_table():
+    names = [f"a column with {'a very long name ' * 4}{k}" for k in range(2000)]
+    data = ";".join(names) + "\n" + ";".join(["1,5"] * 2000) + "\n"
+    read = read_table(data.encode(), "x.csv").patients
+    assert list(read.columns) == names
+    assert (read == 1.5).all(axis=None)
 
 
 def test_a_nameless_empty_column_goes_and_a_nameless_full_one_gets_a_name():
@@ -230,8 +243,15 @@ def test_parquet_of_every_type(tmp_path):
         },
         index=pd.Index(["p1", "p2"], name="patient"),
     )
+    frame["exact"] = [Decimal("1.50"), None]
+    frame["maybe"] = pd.array([True, None], dtype="boolean")
+    frame["huge"] = np.array([2**64 - 1, 1], dtype="uint64")
     frame.to_parquet(path)
     read = read_table(path).patients
+    assert read["exact"].tolist()[0] == 1.5
+    assert read["maybe"].tolist()[0] == "true"
+    assert read["maybe"].isna().tolist() == [False, True]
+    assert read["huge"].tolist() == ["18446744073709551615", "1"]
     assert read["patient"].tolist() == ["p1", "p2"]
     assert read["small"].dtype == np.int64
     assert read["gap"].isna().tolist() == [False, True]

@@ -123,6 +123,33 @@ def test_price_table_needs_only_test_and_price():
     assert told.tests == [Test("Age", ("age",), 1.0), Test("chol", ("chol",), 5.17)]
 
 
+def test_price_table_by_column_with_words_for_amounts():
+    table = pd.DataFrame({"column": ["a", "b", "c"], "price": ["inf", "1e2", " "]})
+    told = parse_prices(table, ["a", "b", "c"])
+    assert [test.name for test in told.tests] == ["a", "b", "c"]
+    assert [test.price for test in told.tests[:2]] == [np.inf, 100]
+    assert np.isnan(told.tests[2].price)
+    assert told.faults == []
+
+
+def test_a_price_that_is_a_number_is_taken_as_it_is():
+    table = pd.DataFrame({"test": ["a"], "price": [1.234], "fee group": ["f"], "fee": [2.125]})
+    told = parse_prices(table, ["a"])
+    assert told.tests == [Test("a", ("a",), 1.234, ("f",))]
+    assert told.fees == {"f": 2.125}
+    study = Study("s", pd.DataFrame({"a": [1], "b": [1]}), tuple(told.tests), told.fees)
+    assert parse_prices(price_table(study), ["a"]) == told
+
+
+@pytest.mark.parametrize(
+    "text", ["$12.50", "12,50", "CA$ 12.50", "12.50 CAD", "EUR 12,50", "€12,50", "12.5 $", "12.50"]
+)
+def test_amounts_of_money_in_many_writings(text):
+    assert (
+        parse_prices(pd.DataFrame({"test": ["a"], "price": [text]}), ["a"]).tests[0].price == 12.5
+    )
+
+
 @pytest.mark.parametrize("cell", ["a; b", "a,b", "a | b", "A;B"])
 def test_columns_of_a_test_may_be_separated_in_three_ways(cell):
     table = pd.DataFrame({"test": ["T"], "price": [1], "columns": [cell]})
