@@ -6,6 +6,7 @@ instant, so that a λ slider can recompute it at every move.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -81,6 +82,14 @@ class Evidence:
             both += block.T @ block
         ones = np.diag(both)
         return (ones[:, None] + ones[None, :] - 2 * both) / self.n_patients
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the predictions and the truth."""
+        digest = hashlib.sha256(repr((self.masks, self.predictions.shape)).encode())
+        digest.update(self.predictions.tobytes())
+        digest.update(b"" if self.truth is None else self.truth.tobytes())
+        return digest.hexdigest()
 
     def ordered_as(self, panels: Panels) -> Evidence:
         """Take the columns of these panels in their order; the costly part is carried over."""

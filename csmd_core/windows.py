@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from csmd_core.panels import Panels
 from csmd_core.problem import TIE, Evidence
 
+USUAL_LAM = 0.001  # avoiding one misdiagnosis is worth 1,000
+
 
 @dataclass(frozen=True)
 class Window:
@@ -81,6 +83,30 @@ def nearest_holding(windows: list[Window], lam: float, best: int | None = None) 
     """
     reachable = [_enter(w, lam) for w in windows if w.holds and best in {None, w.best}]
     return min(reachable, key=lambda x: abs(np.log(x / lam)), default=None)
+
+
+def suggested_lam(windows: list[Window]) -> float:
+    """Pick a λ to begin with: 0.001, unless prices make that choice trivial.
+
+    Then the middle of the widest window in which dominance holds and tells something; a window
+    without an end is taken to reach 30 times as far as the last one with an end.
+    """
+    usual = window_at(windows, USUAL_LAM)
+    if usual.high < np.inf and not usual.vacuous:
+        return USUAL_LAM
+    inner_ends = [w.high for w in windows[:-1]] or [1.0]
+
+    def ends(window: Window) -> tuple[float, float]:
+        return window.low or inner_ends[0] / 30, min(window.high, inner_ends[-1] * 30)
+
+    def width(window: Window) -> float:
+        low, high = ends(window)
+        return high / low
+
+    telling = [w for w in windows if w.holds and not w.vacuous] or windows
+    bounded = [w for w in telling if w.low > 0 and w.high < np.inf] or telling
+    low, high = ends(max(bounded, key=width))
+    return float(f"{np.sqrt(low * high):.3g}")
 
 
 def _enter(window: Window, lam: float) -> float:

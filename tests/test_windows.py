@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from made import at_prices, bundled_case, random_problem
+from made import at_prices, bundled_case, panels_of, random_problem
 from test_problem import EVIDENCE, PANELS
 
 from csmd_core.bundled import bundled_names
@@ -14,6 +14,7 @@ from csmd_core.windows import (
     best_windows,
     dominance_windows,
     nearest_holding,
+    suggested_lam,
     window_at,
 )
 
@@ -75,3 +76,14 @@ def test_the_nearest_lambda_at_which_it_holds():
 
 def test_the_best_windows_join_the_dominance_windows():
     assert [(w.best, w.high) for w in best_windows(PANELS, EVIDENCE)] == [(1, 1 / 80), (0, np.inf)]
+
+
+def test_a_lambda_to_begin_with():
+    assert suggested_lam(dominance_windows(PANELS, EVIDENCE)) == 0.001
+    dear = at_prices(PANELS, [10_000, 20_000, 70_000])
+    lam = suggested_lam(dominance_windows(dear, EVIDENCE))
+    assert lam == pytest.approx(np.sqrt(0.25 / 70_000 / 80_000), rel=0.01)
+    assert judge(make_problem(dear, EVIDENCE, lam)).holds
+    only = panels_of("cascade", [5])
+    one = Evidence(only.masks, EVIDENCE.predictions[:, :1], EVIDENCE.truth)
+    assert suggested_lam(dominance_windows(only, one)) > 0

@@ -1,0 +1,30 @@
+"""CSMD Studio: which tests should the next patient get?  Run: streamlit run app.py"""
+
+from pathlib import Path
+
+import streamlit as st
+
+from studio import session, shell
+from studio.store import StoreUnavailable
+from studio.text import plain
+
+st.set_page_config(page_title="CSMD Studio", page_icon=":material/biotech:", layout="wide")
+
+here = Path(__file__).parent
+pages = [
+    st.Page(path, title=title, icon=icon, default=path == "pages/home.py")
+    for path, (title, icon) in shell.MENU.items()
+    if (here / path).exists()
+]
+page = st.navigation(pages)
+
+try:
+    session.begin()
+    shell.notices()
+    try:
+        page.run()
+    finally:  # also when the page stops early
+        session.keep_link()
+        shell.sidebar()
+except StoreUnavailable as trouble:
+    st.error(plain(trouble))

@@ -1,0 +1,165 @@
+"""One visitor's workspace: loaded by its link, saved at every change, never overwritten unseen."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+import streamlit as st
+
+from csmd_core.bundled import about
+from studio.store import Conflict, Settings, Store, Workspace
+
+LINK = "w"  # the query parameter that holds a workspace's id
+
+DEFAULTS: Settings = {
+    "study": {"source": "bundled", "name": "diabetes", "grouping": "clinic", "zero_missing": True},
+    "tests": None,  # None: as the bundled study groups and prices them
+    "fees": None,
+    "shared_fees": True,
+    "mode": "cascade",
+    "at_most": None,
+    "chosen": None,
+    "fitting": {"classifier": "logistic regression", "folds": 10, "threshold": 0.5, "seed": 0},
+    "fitted": None,  # the key of what was last fitted on request
+    "lam": None,  # None: one that suits the study; a number; or a list, one a panel
+    "cohort": 10_000,
+    "scenarios": [],
+}
+
+
+@st.cache_resource(show_spinner=False)
+def disc_store() -> Store:
+    return Store.open()
+
+
+@st.cache_resource(show_spinner=False)
+def memory_store() -> Store:
+    return Store.in_memory()
+
+
+def begin() -> None:
+    """Take up the workspace that the link names, or start with a bundled study."""
+    state = st.session_state
+    wanted, held = st.query_params.get(LINK), workspace()
+    if wanted and (held is None or held.id != wanted):
+        _open(wanted)
+    elif held is not None:
+        _look_for_other_tabs(held)
+    state.setdefault("settings", copy.deepcopy(DEFAULTS))
+    state.setdefault("private", False)
+    keep_link()
+
+
+def keep_link() -> None:
+    """Write the workspace's id into the address, which a page switch clears."""
+    held = workspace()
+    if held is not None and st.query_params.get(LINK) != held.id:
+        st.query_params[LINK] = held.id
+
+
+def workspace() -> Workspace | None:
+    held: Workspace | None = st.session_state.get("workspace")
+    return held
+
+
+def store() -> Store:
+    return memory_store() if st.session_state.get("private") else disc_store()
+
+
+def get(name: str) -> Any:
+    """Read one setting. Change it with `change`, not in place."""
+    return st.session_state["settings"][name]
+
+
+def change(new_blobs: Iterable[bytes] = (), **changes: Any) -> None:
+    """Set settings and save the workspace; the first change creates it."""
+    state = st.session_state
+    settings = {**state["settings"], **changes}
+    if settings == state["settings"] and not new_blobs:
+        return
+    state["settings"] = settings
+    save(new_blobs)
+
+
+def save(new_blobs: Iterable[bytes] = ()) -> None:
+    """Write the settings; what another tab saved in between is kept until the user decides."""
+    held, settings = workspace(), st.session_state["settings"]
+    if held is None:
+        take_up(store().create(_title(settings), settings, new_blobs))
+        return
+    try:
+        store().save(held.id, held.revision, settings, new_blobs)
+    except Conflict as conflict:
+        st.session_state["conflict"] = conflict
+        return
+    take_up(store().load(held.id) or held)
+
+
+def take_up(found: Workspace) -> None:
+    """Make this the session's workspace."""
+    st.session_state["workspace"] = found
+    st.session_state["settings"] = {**copy.deepcopy(DEFAULTS), **found.settings}
+    st.session_state.pop("conflict", None)
+
+
+def leave() -> None:
+    """Go back to a fresh start, without a workspace."""
+    for key in ("workspace", "settings", "conflict"):
+        st.session_state.pop(key, None)
+    st.query_params.pop(LINK, None)
+
+
+def keep_mine() -> None:
+    """Settle a conflict: save this tab's settings over the other's."""
+    conflict: Conflict = st.session_state.pop("conflict")
+    mine = st.session_state["settings"]
+    if conflict.current is None:
+        st.session_state.pop("workspace", None)
+    else:
+        st.session_state["workspace"] = conflict.current
+    st.session_state["settings"] = mine
+    save()
+
+
+def use_theirs() -> None:
+    """Settle a conflict: take what the other tab saved."""
+    conflict: Conflict = st.session_state.pop("conflict")
+    if conflict.current is None:
+        leave()
+    else:
+        take_up(conflict.current)
+
+
+def keep_nothing(private: bool) -> None:
+    """Move the workspace between the disc and this server's memory; its link changes."""
+    held, source = workspace(), store()
+    st.session_state["private"] = private
+    if held is not None:
+        moved = store().import_file(source.export_file(held.id))
+        source.delete(held.id)
+        take_up(moved)
+
+
+def _open(wanted: str) -> None:
+    for private in (False, True):
+        found = (memory_store() if private else disc_store()).load(wanted)
+        if found is not None:
+            st.session_state["private"] = private
+            take_up(found)
+            return
+    leave()
+    st.session_state["not_found"] = True
+
+
+def _look_for_other_tabs(held: Workspace) -> None:
+    """Adopt what another tab saved since, as long as nothing of this tab's is unsaved."""
+    now = store().load(held.id)
+    if now is not None and now.revision > held.revision and "conflict" not in st.session_state:
+        take_up(now)
+
+
+def _title(settings: Settings) -> str:
+    study = settings["study"]
+    return about(study["name"]).title if study["source"] == "bundled" else str(study["file"])
