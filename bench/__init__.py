@@ -1,0 +1,1 @@
+"""How fast, and as ratios: `make bench` prints it all; nothing here is asserted."""
