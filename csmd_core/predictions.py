@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +23,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from csmd_core.faults import BadInput, Fault
 from csmd_core.panels import Panels
@@ -30,7 +32,7 @@ from csmd_core.study import UNKNOWN, Study
 
 Progress = Callable[[int, int], bool | None]  # (done, total); return False to stop
 
-CLASSIFIERS: dict[str, Callable[[int], object]] = {
+CLASSIFIERS: dict[str, Callable[[int], Any]] = {
     "logistic regression": lambda seed: LogisticRegression(C=1.0, solver="newton-cholesky"),
     "gradient boosting": lambda seed: HistGradientBoostingClassifier(random_state=seed),
     "random forest": lambda seed: RandomForestClassifier(200, random_state=seed),
@@ -89,7 +91,7 @@ def fit_scores(
     run = Parallel(n_jobs, prefer="threads", return_as="generator_unordered")
     total, done = len(splits) * len(panels), 0
     stopping = False
-    with threadpool_limits(1):  # one thread for each fit: many fits run side by side
+    with _libraries().limit(limits=1):  # one thread for each fit: many fits run side by side
         for fit_rows, score_rows in splits:
             prepared = _prepare(table, fit_rows, score_rows)
             jobs = (
@@ -233,6 +235,11 @@ def _prepare(table: _Table, fit_rows: NDArray[np.intp], score_rows: NDArray[np.i
     return _Prepared(fit, score, where)
 
 
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
 def _score(
     prepared: _Prepared,
     truth: NDArray[np.int8],
@@ -242,6 +249,7 @@ def _score(
 ) -> tuple[int, NDArray[np.float32]]:
     picked = prepared.pick(columns)
     classifier = CLASSIFIERS[fitting.classifier](fitting.seed)
-    classifier.fit(prepared.fit[:, picked], truth)  # type: ignore[attr-defined]
-    positive = classifier.predict_proba(prepared.score[:, picked])[:, 1]  # type: ignore[attr-defined]
+    with _libraries().limit(limits=1, user_api="openmp"):  # OpenMP counts in each thread anew
+        classifier.fit(prepared.fit[:, picked], truth)
+        positive = classifier.predict_proba(prepared.score[:, picked])[:, 1]
     return panel, positive.astype(np.float32)
