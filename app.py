@@ -4,9 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from csmd_core.faults import BadInput
 from studio import session, shell
 from studio.store import StoreUnavailable
-from studio.text import plain
+from studio.text import plain, show_faults
 
 st.set_page_config(page_title="CSMD Studio", page_icon=":material/biotech:", layout="wide")
 
@@ -28,3 +29,5 @@ try:
         shell.sidebar()
 except StoreUnavailable as trouble:
     st.error(plain(trouble))
+except BadInput as bad:
+    show_faults(bad.faults)

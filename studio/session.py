@@ -9,9 +9,11 @@ from typing import Any
 import streamlit as st
 
 from csmd_core.bundled import about
+from csmd_core.faults import BadInput
 from studio.store import Conflict, Settings, Store, Workspace
 
 LINK = "w"  # the query parameter that holds a workspace's id
+_OWN = ("workspace", "settings", "conflict", "unsaved blobs", "cannot keep")
 
 DEFAULTS: Settings = {
     "study": {"source": "bundled", "name": "diabetes", "grouping": "clinic", "zero_missing": True},
@@ -93,53 +95,72 @@ def save(new_blobs: Iterable[bytes] = ()) -> None:
         store().save(held.id, held.revision, settings, new_blobs)
     except Conflict as conflict:
         st.session_state["conflict"] = conflict
+        unsaved = st.session_state.setdefault("unsaved blobs", [])
+        unsaved.extend(data for data in new_blobs if data not in unsaved)
         return
     take_up(store().load(held.id) or held)
+
+
+def start(new_blobs: Iterable[bytes] = (), **settings: Any) -> None:
+    """Begin another workspace with these settings; the present one stays where it is."""
+    for key in _OWN:
+        st.session_state.pop(key, None)
+    st.session_state["settings"] = {**copy.deepcopy(DEFAULTS), **settings}
+    save(new_blobs)
 
 
 def take_up(found: Workspace) -> None:
     """Make this the session's workspace."""
     st.session_state["workspace"] = found
     st.session_state["settings"] = {**copy.deepcopy(DEFAULTS), **found.settings}
-    st.session_state.pop("conflict", None)
+    _settled()
+    keep_link()  # now: the next run opens what the address says
 
 
 def leave() -> None:
     """Go back to a fresh start, without a workspace."""
-    for key in ("workspace", "settings", "conflict"):
+    for key in _OWN:
         st.session_state.pop(key, None)
     st.query_params.pop(LINK, None)
 
 
 def keep_mine() -> None:
-    """Settle a conflict: save this tab's settings over the other's."""
-    conflict: Conflict = st.session_state.pop("conflict")
-    mine = st.session_state["settings"]
-    if conflict.current is None:
-        st.session_state.pop("workspace", None)
-    else:
-        st.session_state["workspace"] = conflict.current
-    st.session_state["settings"] = mine
-    save()
+    """Settle a conflict: save this tab's settings over the other's, or beside where they went."""
+    conflict: Conflict = st.session_state["conflict"]
+    held = workspace()
+    st.session_state["workspace"] = conflict.current
+    try:
+        save(st.session_state.get("unsaved blobs", ()))
+    except BadInput as bad:  # the other tab dropped the patients that this one works on
+        st.session_state["workspace"] = held
+        st.session_state["cannot keep"] = bad
 
 
 def use_theirs() -> None:
     """Settle a conflict: take what the other tab saved."""
-    conflict: Conflict = st.session_state.pop("conflict")
+    conflict: Conflict = st.session_state["conflict"]
     if conflict.current is None:
         leave()
     else:
         take_up(conflict.current)
 
 
+def _settled() -> None:
+    for key in ("conflict", "unsaved blobs", "cannot keep"):
+        st.session_state.pop(key, None)
+
+
 def keep_nothing(private: bool) -> None:
     """Move the workspace between the disc and this server's memory; its link changes."""
     held, source = workspace(), store()
+    if held is None:
+        st.session_state["private"] = private
+        save()  # so that the link remembers the wish
+        return
+    moved = (memory_store() if private else disc_store()).import_file(source.export_file(held.id))
+    source.delete(held.id)
     st.session_state["private"] = private
-    if held is not None:
-        moved = store().import_file(source.export_file(held.id))
-        source.delete(held.id)
-        take_up(moved)
+    take_up(moved)
 
 
 def _open(wanted: str) -> None:
@@ -156,8 +177,12 @@ def _open(wanted: str) -> None:
 def _look_for_other_tabs(held: Workspace) -> None:
     """Adopt what another tab saved since, as long as nothing of this tab's is unsaved."""
     now = store().load(held.id)
-    if now is not None and now.revision > held.revision and "conflict" not in st.session_state:
+    if now is None or "conflict" in st.session_state:
+        return
+    if now.revision > held.revision:
         take_up(now)
+    else:
+        st.session_state["workspace"] = now  # its name may be new
 
 
 def _title(settings: Settings) -> str:

@@ -37,7 +37,9 @@ def notices() -> None:
         )
     conflict = st.session_state.get("conflict")
     if conflict is not None:
-        st.warning(plain(conflict))
+        st.warning(plain(f"{conflict} Your last change here is not saved yet."))
+        if "cannot keep" in st.session_state:
+            show_faults(st.session_state["cannot keep"].faults)
         with st.container(horizontal=True):
             st.button("Use the other version", on_click=session.use_theirs)
             st.button("Keep mine", on_click=session.keep_mine)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn
 
 import streamlit as st
 
 from csmd_core.bundled import load_bundled
+from csmd_core.cells import Decimal
 from csmd_core.checks import check_study
 from csmd_core.faults import BadInput, Fault
 from csmd_core.intake import Choices, as_results, draft_study
@@ -38,31 +39,50 @@ def study() -> Study:
         found = _bundled(chosen) if chosen["source"] == "bundled" else _uploaded(chosen)
         if tests is None:
             return found
-        return replace(found, tests=tuple(as_test(t) for t in tests), fees=dict(fees or {}))
+        amounts = {fee: _amount(amount) for fee, amount in (fees or {}).items()}
+        return replace(found, tests=tuple(as_test(t) for t in tests), fees=amounts)
 
     return kept(make, "study", chosen, tests, fees)
 
 
 def as_test(row: dict[str, Any]) -> Test:
     """Read a test as settings keep it."""
-    return Test(row["name"], tuple(row["columns"]), float(row["price"]), tuple(row["fees"]))
+    return Test(row["name"], tuple(row["columns"]), _amount(row["price"]), tuple(row["fees"]))
 
 
 def as_row(test: Test) -> dict[str, Any]:
     """Write a test as settings keep it."""
-    return {"name": test.name, "columns": list(test.columns), "price": test.price,
+    return {"name": test.name, "columns": list(test.columns), "price": _kept_amount(test.price),
             "fees": list(test.fees)}  # fmt: skip
+
+
+def fees_as_kept(fees: Mapping[str, float]) -> dict[str, float | None]:
+    """Write shared fees as settings keep them."""
+    return {fee: _kept_amount(amount) for fee, amount in fees.items()}
+
+
+def _amount(kept_amount: float | None) -> float:
+    return math.nan if kept_amount is None else float(kept_amount)
+
+
+def _kept_amount(amount: float) -> float | None:
+    """Keep an amount that is still to be filled in as None: JSON has no NaN."""
+    return float(amount) if math.isfinite(amount) else None
 
 
 def tables() -> Tables:
     """The uploaded file as read."""
     chosen, held = session.get("study"), session.workspace()
     assert held is not None
+    return read(
+        lambda: session.store().get_blob(held.id, chosen["patients"]),
+        chosen["patients"], chosen["file"], chosen.get("decimal"),
+    )  # fmt: skip
 
-    def make() -> Tables:
-        return read_table(session.store().get_blob(held.id, chosen["patients"]), chosen["file"])
 
-    return kept(make, "tables", chosen["patients"], chosen["file"])
+def read(data: Callable[[], bytes], ref: str, name: str, decimal: Decimal | None = None) -> Tables:
+    """Read a file once for its content."""
+    return kept(lambda: read_table(data(), name, decimal), "tables", ref, name, decimal)
 
 
 def _bundled(chosen: dict[str, Any]) -> Study:
@@ -93,7 +113,17 @@ def faults() -> list[Fault]:
     every_subset = session.get("mode") == "subsets" and not session.get("chosen")
     mode: Mode = "subsets" if every_subset else "cascade"
     settings = [session.get(name) for name in ("study", "tests", "fees")]
-    return kept(lambda: check_study(study(), folds, mode), "faults", settings, folds, mode)
+    return kept(lambda: _checked(folds, mode), "faults", settings, folds, mode)
+
+
+def _checked(folds: int | None, mode: Mode) -> list[Fault]:
+    """Check the study; without labels it is of use only where nothing has to be learnt."""
+    found = check_study(study(), folds, mode)
+    if study().label is not None or folds is None:
+        return found
+    mend = "Choose the column that holds the diagnosis, or say that your columns are test results."
+    needed = Fault("The study", "has no label, so no classifier can learn from it.", mend)
+    return [needed, *(fault for fault in found if fault.where != needed.where or not fault.warning)]
 
 
 def usable_study() -> Study:
