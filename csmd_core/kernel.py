@@ -62,7 +62,7 @@ class Game(NamedTuple):
     memory: Memory
 
 
-def _compiled(function: F, **options: Any) -> F:
+def compiled(function: F, **options: Any) -> F:
     """Compile on first use, without Python's lock, and keep the result on disk where possible:
     beside this file, in NUMBA_CACHE_DIR or in the user's cache; else every process compiles."""
     try:
@@ -74,7 +74,7 @@ def _compiled(function: F, **options: Any) -> F:
 def _inlined(function: F) -> F:
     """Compile for use inside the kernel: no allocation, so no counting of references, and no
     calls, so no copying of `Game` and `Memory`. That is what makes it as fast as C."""
-    return _compiled(function, forceinline=True, _nrt=False)
+    return compiled(function, forceinline=True, _nrt=False)
 
 
 @_inlined
@@ -85,6 +85,15 @@ def uniform(key: np.uint64, position: np.uint64) -> float:
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z ^= z >> np.uint64(31)
     return (z >> np.uint64(11)) * 2.0**-53
+
+
+@compiled
+def whole_numbers(key: np.uint64, n: int, below: int) -> NDArray[np.int64]:
+    """Draw n numbers of 0 … below − 1: the t-th, counted from 1, is at position t of the key."""
+    drawn = np.empty(n, dtype=np.int64)
+    for k in range(n):
+        drawn[k] = int(uniform(key, np.uint64(k + 1)) * below)
+    return drawn
 
 
 @_inlined
@@ -118,7 +127,7 @@ def _deviance(k: float, mean: float) -> float:
     return total
 
 
-@_compiled
+@compiled
 def _log_term(x: float, a: float, b: float) -> float:
     """Return log(x^a (1−x)^b / B(a, b)) by Loader's saddle point: no large terms cancel."""
     n = a + b
@@ -132,7 +141,7 @@ def _not_zero(value: float) -> float:
     return value if abs(value) > 1e-30 else 1e-30
 
 
-@_compiled
+@compiled
 def _continued_fraction(x: float, a: float, b: float) -> float:
     """Evaluate the continued fraction of I_x(a, b) by Lentz's method, for x below the mean."""
     c, d = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
@@ -151,7 +160,7 @@ def _continued_fraction(x: float, a: float, b: float) -> float:
     return total
 
 
-@_compiled
+@compiled
 def incomplete_beta(x: float, a: float, b: float) -> tuple[float, float]:
     """Return I_x(a, b) and its term (see `_one_more`) for 0 < x < 1 and whole a, b ≥ 1."""
     log_term = _log_term(x, a, b)
@@ -299,7 +308,7 @@ def _unbeaten(game: Game, t: int, bar: float, panel: int, end: int) -> bool:
     return True
 
 
-@_compiled
+@compiled
 def threshold(kind: int, parameter: float, t: int) -> float:
     """Return what bounds N·d for kl-UCB (never below 0) and N·(gap − p̂)² for UCB1."""
     if kind == THOMPSON or t < 2:
