@@ -6,9 +6,11 @@ that order. Subsets are any chosen non-empty sets, sorted by cost.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -18,6 +20,7 @@ from csmd_core.faults import BadInput, Fault
 from csmd_core.study import Test
 
 MAX_TESTS = 12  # 2^12 - 1 = 4,095 subsets
+MAX_PANELS = 2**MAX_TESTS - 1
 
 Mode = Literal["cascade", "subsets"]
 
@@ -97,22 +100,28 @@ def subsets(
     _require_tests(tests)
     if chosen is not None:
         masks = _masks_by_name(tests, chosen)
-    elif len(tests) > MAX_TESTS:
-        raise BadInput(
-            Fault(
-                "All subsets",
-                f"of {len(tests)} tests would be {2 ** len(tests) - 1:,} panels.",
-                f"Use at most {MAX_TESTS} tests, join some, or choose the subsets you need.",
-            )
-        )
     else:
-        most = len(tests) if at_most is None else at_most
-        masks = [m for m in range(1, 1 << len(tests)) if m.bit_count() <= most]
+        _require_few(len(tests), at_most)
+        most = _most(len(tests), at_most)
+        masks = [
+            sum(1 << k for k in picked)
+            for size in range(1, most + 1)
+            for picked in combinations(range(len(tests)), size)
+        ]
     if not masks:
         raise BadInput(Fault("The subsets", "are empty.", "Choose at least one set of tests."))
     return _sorted_by_cost(
         Panels("subsets", tuple(tests), tuple(masks), dict(fees or {}), shared_fees)
     )
+
+
+def n_subsets(n_tests: int, at_most: int | None = None) -> int:
+    """Count the non-empty subsets, or those of at most so many tests.
+
+    >>> n_subsets(6), n_subsets(20, 2)
+    (63, 210)
+    """
+    return sum(math.comb(n_tests, size) for size in range(1, _most(n_tests, at_most) + 1))
 
 
 def panel_costs(
@@ -168,6 +177,18 @@ def _masks_by_name(tests: Sequence[Test], chosen: Iterable[Iterable[str]]) -> li
         if mask:
             masks[mask] = None
     return list(masks)
+
+
+def _most(n_tests: int, at_most: int | None) -> int:
+    return n_tests if at_most is None else min(at_most, n_tests)
+
+
+def _require_few(n_tests: int, at_most: int | None) -> None:
+    n = n_subsets(n_tests, at_most)
+    if n > MAX_PANELS:
+        what = f"of {n_tests} tests would be {n:,} panels."
+        mend = f"Use at most {MAX_TESTS} tests, join some, or choose the subsets you need."
+        raise BadInput(Fault("All subsets", what, mend))
 
 
 def _require_tests(tests: Sequence[Test]) -> None:
