@@ -48,6 +48,19 @@ def budget_window(panels: Panels, evidence: Evidence, money: float) -> Window:
     return affordable[0]
 
 
+def lam_for_budget(panels: Panels, evidence: Evidence, money: float, lam: float) -> float:
+    """Choose a λ in the budget's window: today's where it lies there, else the window's middle."""
+    window = budget_window(panels, evidence, money)
+    if lam in window:
+        return lam
+    if window.low == 0:
+        middle = window.high / 3
+    else:
+        middle = float(np.sqrt(window.low * min(window.high, 9 * window.low)))
+    rounded = float(f"{middle:.3g}")
+    return rounded if rounded in window else middle
+
+
 @dataclass(frozen=True)
 class Cohort:
     """What one panel means for a year's patients, against giving everyone every test.
@@ -128,22 +141,35 @@ def break_even(problem: Problem) -> pd.DataFrame:
     ``cheaper_best`` and ``dearer_best`` are the panels that follow below ``low`` and above
     ``high``; missing where no price of 0 or more changes the choice.
     """
-    panels = problem.panels
-    rows = [
-        _stays(problem, "test", test.name, test.price, panels.membership[:, k].astype(float))
+    return pd.DataFrame([_stays(problem, item) for item in price_items(problem.panels)])
+
+
+@dataclass(frozen=True)
+class PriceItem:
+    """One amount a user can change: a test's price or a fee, and how often each panel pays it."""
+
+    kind: str
+    name: str
+    price: float
+    times_paid: NDArray[np.float64]
+
+
+def price_items(panels: Panels) -> list[PriceItem]:
+    """List every price and fee with how often each panel pays it: costs are linear in each."""
+    items = [
+        PriceItem("test", test.name, test.price, panels.membership[:, k].astype(float))
         for k, test in enumerate(panels.tests)
     ]
     for fee, amount in panels.fees.items():
         times = panels.membership @ np.array([float(t.fees.count(fee)) for t in panels.tests])
         paid = np.minimum(times, 1) if panels.shared_fees else times
-        rows.append(_stays(problem, "fee", fee, amount, paid))
-    return pd.DataFrame(rows)
+        items.append(PriceItem("fee", fee, amount, paid))
+    return items
 
 
-def _stays(
-    problem: Problem, kind: str, name: str, price: float, times_paid: NDArray[np.float64]
-) -> dict[str, object]:
+def _stays(problem: Problem, item: PriceItem) -> dict[str, object]:
     """Solve losses[best] + slope·x ≤ losses[j] + slope_j·x for the change of price x."""
+    price, times_paid = item.price, item.times_paid
     best = problem.best
     assert best is not None
     lead = problem.losses - problem.losses[best]
@@ -157,8 +183,8 @@ def _stays(
     low = price + float(below[down])
     can_rise, can_fall = np.isfinite(above[up]), low > 1e-9
     return {
-        "kind": kind,
-        "name": name,
+        "kind": item.kind,
+        "name": item.name,
         "price": price,
         "in_best": bool(times_paid[best] > 0),
         "low": low if can_fall else 0.0,

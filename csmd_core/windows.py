@@ -71,6 +71,23 @@ def dominance_begins(panels: Panels, evidence: Evidence, panel: int) -> float:
     return float((evidence.ordered_as(panels).disagreement[panel, after] / gaps).max())
 
 
+def candidate_windows(panels: Panels, evidence: Evidence) -> list[Window]:
+    """Cut λ > 0 by disagreement alone, with no labels: where it points to a panel, and to which.
+
+    Where weak dominance holds, the panel it points to is the best; between the windows dominance
+    cannot hold. Windows overlap only where costs are equal.
+    """
+    evidence = evidence.ordered_as(panels)
+    found = []
+    for panel in range(len(panels)):
+        low = dominance_begins(panels, evidence, panel)
+        high = _worth_it_up_to(panels, evidence, panel)
+        if low < high:
+            vacuous = not len(_after(panels, panel))
+            found.append(Window(low, high, panel, holds=True, vacuous=vacuous))
+    return sorted(found, key=lambda window: (window.low, window.best))
+
+
 def window_at(windows: list[Window], lam: float) -> Window:
     """Find the window that λ lies in."""
     return next(window for window in windows if lam in window)
@@ -122,6 +139,16 @@ def _after(panels: Panels, panel: int) -> NDArray[np.intp]:
     if panels.mode == "cascade":
         return np.arange(panel + 1, len(panels))
     return np.flatnonzero(panels.costs > panels.costs[panel])
+
+
+def _worth_it_up_to(panels: Panels, evidence: Evidence, panel: int) -> float:
+    """The λ up to which this panel changes more than it costs against every cheaper one."""
+    costs = panels.costs
+    before = np.arange(panel) if panels.mode == "cascade" else np.flatnonzero(costs < costs[panel])
+    gaps = costs[panel] - costs[before]
+    dearer = gaps > 0
+    shares = evidence.disagreement[panel, before[dearer]] / gaps[dearer]
+    return float(shares.min(initial=np.inf))
 
 
 def _lower_envelope(
