@@ -149,6 +149,8 @@ def _list_faults(study: Study, mode: Mode) -> Iterator[Fault]:
 
 def _test_faults(test: Test, study: Study) -> Iterator[Fault]:
     where = f"Test '{test.name}'"
+    if not test.name.strip():
+        yield Fault("A test", "has no name.", "Give every test a name.")
     if not test.columns:
         yield Fault(where, "has no columns.", "Name the columns that it reveals.")
     for column in test.columns:

@@ -18,10 +18,13 @@ from studio.shelf import key_of
 def grid(
     key: str,
     content: Callable[[], pd.DataFrame],
-    save: Callable[[pd.DataFrame], None],
+    save: Callable[[pd.DataFrame], bool | None],
     **looks: Any,
 ) -> None:
-    """Show ``content()`` to be edited; each edit calls ``save`` with the table as it then is."""
+    """Show ``content()`` to be edited; each edit calls ``save`` with the table as it then is.
+
+    ``save`` returns True where the rows must be shown anew, because it put them in another order.
+    """
     state, held_key = st.session_state, f"{key} held"
     now, dress, held = content(), str(looks), state.get(held_key)
     if held is None or held["widget"] not in state or held["seen"] != _sign(now, dress):
@@ -30,8 +33,8 @@ def grid(
         state[held_key] = held
 
     def on_change() -> None:
-        save(apply_edits(held["base"], state[held["widget"]]))
-        held["seen"] = _sign(content(), dress)
+        anew = save(apply_edits(held["base"], state[held["widget"]]))
+        held["seen"] = "" if anew else _sign(content(), dress)
 
     st.data_editor(
         held["base"], key=held["widget"], on_change=on_change, hide_index=True, **looks

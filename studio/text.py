@@ -57,6 +57,19 @@ def count(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
+def duration(seconds: float) -> str:
+    """Write a span of time roughly.
+
+    >>> duration(0.4), duration(8), duration(100), duration(5000)
+    ('1 second', '8 seconds', '2 minutes', '1.4 hours')
+    """
+    if seconds < 90:
+        return count(max(1, round(seconds)), "second")
+    if seconds < 3600:
+        return count(round(seconds / 60), "minute")
+    return f"{seconds / 3600:.1f} hours"
+
+
 def show_faults(faults: Iterable[Fault]) -> None:
     """Show faults, then warnings, each as one sentence in plain letters."""
     for fault in faults:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 import streamlit as st
+from joblib import cpu_count
 
 from csmd_core.bundled import load_bundled
 from csmd_core.cells import Decimal
@@ -27,8 +28,11 @@ from studio import session
 from studio.shelf import kept, key_of, shelf
 from studio.text import count, plain, show_faults
 
-SMALL = 2_000_000  # patients x panels x folds that are fitted without asking: about two seconds
-_FAST = ("logistic regression", "naive Bayes", "as in the paper")
+SMALL = 3.0  # seconds: what is fitted without asking
+_PACE = {  # milliseconds a fit takes at least, and more for each 1,000 patients; on one core
+    "logistic regression": (4, 3), "as in the paper": (4, 4), "naive Bayes": (3, 2),
+    "gradient boosting": (60, 45), "random forest": (280, 110),
+}  # fmt: skip
 
 
 def study() -> Study:
@@ -110,7 +114,9 @@ def brought_results() -> bool:
 def faults() -> list[Fault]:
     """Everything wrong with the study, warnings included."""
     folds = None if brought_results() else int(session.get("fitting")["folds"])
-    every_subset = session.get("mode") == "subsets" and not session.get("chosen")
+    every_subset = session.get("mode") == "subsets" and not (
+        session.get("chosen") or session.get("at_most")
+    )
     mode: Mode = "subsets" if every_subset else "cascade"
     settings = [session.get(name) for name in ("study", "tests", "fees")]
     return kept(lambda: _checked(folds, mode), "faults", settings, folds, mode)
@@ -157,10 +163,16 @@ def fit_key(found: Study, made: Panels, how: Fitting) -> str:
     )
 
 
+def fit_seconds(found: Study, made: Panels, how: Fitting) -> float:
+    """Estimate roughly how long fitting takes here."""
+    least, more = _PACE.get(how.classifier, (280, 110))
+    one = (least + more * found.n_patients / 1000) / 1000
+    return one * len(made) * max(how.folds, 1) / int(cpu_count())
+
+
 def is_small(found: Study, made: Panels, how: Fitting) -> bool:
     """Whether fitting takes so little that nobody need be asked."""
-    weight = 1 if how.classifier in _FAST else 30
-    return found.n_patients * len(made) * max(how.folds, 1) * weight <= SMALL
+    return fit_seconds(found, made, how) <= SMALL
 
 
 def scores() -> Scores | None:
