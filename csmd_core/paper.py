@@ -15,7 +15,7 @@ import pandas as pd
 
 from csmd_core.bundled import load_bundled
 from csmd_core.dominance import bootstrap_margin, judge
-from csmd_core.panels import Panels, cascade
+from csmd_core.panels import Mode, Panels, cascade, subsets
 from csmd_core.predictions import Fitting, fit_evidence
 from csmd_core.problem import Evidence, Problem, make_problem
 from csmd_core.study import Study
@@ -65,42 +65,57 @@ def paper_study(name: str) -> Study:
     return study.complete_rows() if name == "heart" else study
 
 
-def paper_panels(name: str, *, printed_costs: bool = False) -> Panels:
-    """Make the paper's three tiers: every column at its full price, or at Table I's costs."""
+@dataclass(frozen=True)
+class Pricing:
+    """What the paper's tiers cost: the price table without shared fees, as in the paper, or with
+    them, or the costs that Table I prints."""
+
+    shared_fees: bool = False
+    printed_costs: bool = False
+
+
+PAPER_PRICING, PRINTED_PRICING = Pricing(), Pricing(printed_costs=True)
+
+
+def paper_panels(name: str, pricing: Pricing = PAPER_PRICING, mode: Mode = "cascade") -> Panels:
+    """Make the paper's three tiers, or their seven subsets."""
     study = paper_study(name)
-    if not printed_costs:
-        return cascade(study.tests, study.fees, shared_fees=False)
+    make = cascade if mode == "cascade" else subsets
+    if not pricing.printed_costs:
+        return make(study.tests, study.fees, shared_fees=pricing.shared_fees)
     prices = np.diff(PRINTED[name].costs, prepend=0.0)
-    return cascade(
+    return make(
         [replace(t, price=float(p), fees=()) for t, p in zip(study.tests, prices, strict=True)]
     )
 
 
 @lru_cache(maxsize=8)
-def paper_evidence(name: str, seed: int = 0) -> Evidence:
-    """Fit the paper's classifier to its three tiers."""
+def paper_evidence(name: str, mode: Mode = "cascade", seed: int = 0) -> Evidence:
+    """Fit the paper's classifier to its three tiers, or to their seven subsets."""
     fitting = Fitting("as in the paper", folds=PRINTED[name].folds, seed=seed)
-    return fit_evidence(paper_study(name), paper_panels(name), fitting)
+    return fit_evidence(paper_study(name), paper_panels(name, mode=mode), fitting)
 
 
-def paper_problem(case: Case, *, printed_costs: bool = False) -> Problem:
+def paper_problem(case: Case, pricing: Pricing = PAPER_PRICING) -> Problem:
     """Put one case of Table I to the measured predictions."""
-    panels = paper_panels(case.study, printed_costs=printed_costs)
+    panels = paper_panels(case.study, pricing)
     return make_problem(panels, paper_evidence(case.study), np.array(case.lam))
 
 
-def table_one(*, n_resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
+def table_one(
+    *, n_resamples: int = 2000, seed: int = 0, pricing: Pricing = PAPER_PRICING
+) -> pd.DataFrame:
     """Decide all ten instances: one row each, measured beside printed.
 
     Table I's diabetes costs (4, 29, 46) are not those of its text or of the price table (6, 23.61,
     46.39), so each case is decided at both.
     """
-    return pd.DataFrame([_row(case, n_resamples, seed) for case in CASES])
+    return pd.DataFrame([_row(case, n_resamples, seed, pricing) for case in CASES])
 
 
-def _row(case: Case, n_resamples: int, seed: int) -> dict[str, object]:
-    problem, printed = paper_problem(case), PRINTED[case.study]
-    at_printed = paper_problem(case, printed_costs=True)
+def _row(case: Case, n_resamples: int, seed: int, pricing: Pricing) -> dict[str, object]:
+    problem, printed = paper_problem(case, pricing), PRINTED[case.study]
+    at_printed = paper_problem(case, PRINTED_PRICING)
     verdict, verdict_at_printed = judge(problem), judge(at_printed)
     interval = bootstrap_margin(problem, n_resamples=n_resamples, seed=seed)
     assert problem.best is not None

@@ -2,13 +2,21 @@
 
 import pytest
 
-from csmd_core.paper import CASES, PRINTED, paper_evidence, paper_panels, paper_study, table_one
+from csmd_core.paper import (
+    CASES,
+    PRINTED,
+    PRINTED_PRICING,
+    paper_evidence,
+    paper_panels,
+    paper_study,
+    table_one,
+)
 
 
 def test_costs_of_the_tiers():
     assert paper_panels("heart").costs.tolist() == [31.97, 396.77, 600.57]
     assert paper_panels("diabetes").costs.tolist() == [6, 23.61, 46.39]
-    assert paper_panels("diabetes", printed_costs=True).costs.tolist() == [4, 29, 46]
+    assert paper_panels("diabetes", PRINTED_PRICING).costs.tolist() == [4, 29, 46]
 
 
 def test_error_rates_of_the_tiers():
