@@ -7,6 +7,8 @@ can be played again by `simulate` with that seed. In one repeat all policies see
 from __future__ import annotations
 
 import math
+import queue
+import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,6 +28,10 @@ from csmd_core.scoring import MEASURES, MONEY, mean_interval, points_of, score_r
 from csmd_core.simulation import Order, simulate
 
 _TASK = 3_000_000  # patients × panels × policies × repeats in one piece of work
+_TICK = 0.2  # seconds
+
+_RUN = ["problem", "policy", "repeat", "seed", "money_saved"]
+_CURVE = ["problem", "policy", "patient", "measure", "mean", "low", "high", "n_runs"]
 
 Progress = Callable[[int, int], bool | None]
 Result = tuple[int, pd.DataFrame, NDArray[np.float64]]
@@ -77,8 +83,9 @@ def experiment(  # noqa: PLR0913
 ) -> Experiment:
     """Play every policy on every problem ``n_repeats`` times.
 
-    ``progress(done, total)`` counts runs; it stops the experiment by returning False, and what is
-    done is kept: whole repeats, so that policies can still be compared.
+    ``progress(done, total)`` counts runs, and is asked at least every _TICK seconds; it stops the
+    experiment by returning False, and what is done is kept: whole repeats, so that policies can
+    still be compared.
     """
     _check(problems, policies, n_patients, n_repeats)
     warm_up()
@@ -90,12 +97,13 @@ def experiment(  # noqa: PLR0913
     total = len(problems) * len(policies) * n_repeats
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")
     done: list[Result] = []
-    results = parallel(delayed(_play_task)(k, task) for k, task in enumerate(tasks))
-    for result in results:
-        done.append(result)
-        n_done = sum(len(runs) for _, runs, _ in done)
+    n_done = 0
+    work = [delayed(_play_task)(k, task) for k, task in enumerate(tasks)]
+    for result in _as_they_come(lambda: parallel(work)):
+        if result is not None:
+            done.append(result)
+            n_done += len(result[1])
         if progress is not None and progress(n_done, total) is False:
-            _cancel(results)
             break
     return _collect(done, points_of(n_patients), total)
 
@@ -127,6 +135,41 @@ def _check(
         faults.append(Fault("Patients and repeats", "must be 1 or more.", "Try 10,000 and 100."))
     if faults:
         raise BadInput(faults)
+
+
+def _as_they_come(start: Callable[[], Generator[Result]]) -> Generator[Result | None]:
+    """Yield each result, and None when none came for a while, so that a stop need not wait for the
+    pieces under way: those are left to end by themselves."""
+    come: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
+    stopped = threading.Event()
+
+    def wait() -> None:
+        try:
+            results = start()
+            for result in results:
+                come.put(result)
+                if stopped.is_set():
+                    _cancel(results)
+                    break
+            come.put(None)
+        except BaseException as trouble:
+            come.put(trouble)
+
+    threading.Thread(target=wait, daemon=True).start()
+    try:
+        while True:
+            try:
+                result = come.get(timeout=_TICK)
+            except queue.Empty:
+                yield None
+                continue
+            if result is None:
+                return
+            if isinstance(result, BaseException):
+                raise result
+            yield result
+    finally:
+        stopped.set()
 
 
 def _cancel(results: Generator[Result]) -> None:
@@ -165,12 +208,14 @@ def _play_task(k: int, task: Task) -> Result:
             run = simulate(task.problem, policy, task.n_patients, seed, task.order)
             scores.append(score_run(run, points))
             rows.append((task.name, name, repeat, seed, round(full - scores[-1][-1, MONEY], 5)))
-    columns = ["problem", "policy", "repeat", "seed", "money_saved"]
-    return k, pd.DataFrame(rows, columns=columns), np.stack(scores)
+    return k, pd.DataFrame(rows, columns=_RUN), np.stack(scores)
 
 
 def _collect(done: list[Result], points: NDArray[np.int64], n_total: int) -> Experiment:
     """Join the pieces, in an order that does not depend on who finished first."""
+    if not done:
+        none = pd.DataFrame(columns=[*_RUN, *MEASURES])
+        return Experiment(none, pd.DataFrame(columns=_CURVE), n_total)
     done = sorted(done, key=lambda result: result[0])
     runs = pd.concat([runs for _, runs, _ in done], ignore_index=True)
     scores = np.concatenate([scores for *_, scores in done])

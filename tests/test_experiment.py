@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 
 import numpy as np
 import pandas as pd
@@ -96,17 +97,35 @@ def test_progress_counts_runs_and_can_stop():
 
     def stop_after_first(done: int, total: int) -> bool:
         calls.append((done, total))
-        return False
+        return done == 0
 
     stopped = experiment(PROBLEMS, LEARNING, 2000, 40, n_jobs=2, progress=stop_after_first)
-    assert len(calls) == 1
     assert stopped.stopped
-    assert (stopped.n_done, stopped.n_total) == calls[0]
+    assert (stopped.n_done, stopped.n_total) == calls[-1]
     assert 0 < stopped.n_done < 240
     assert (stopped.runs.groupby(["problem", "repeat"]).size() == 3).all()
     whole = experiment(PROBLEMS, LEARNING, 50, 4, progress=lambda done, total: calls.append(done))
     assert not whole.stopped
     assert calls[-1] == 24
+
+
+def test_a_stop_waits_for_nothing_and_may_keep_nothing():
+    began = time.monotonic()
+    stopped = experiment(
+        {"long": PROBLEMS["subsets"]}, LEARNING, 1_000_000, 2, progress=lambda done, total: False
+    )
+    assert time.monotonic() - began < 1
+    assert stopped.stopped
+    assert (stopped.n_done, stopped.n_total) == (0, 6)
+    assert {"regret", "money"} <= set(stopped.runs.columns)
+    assert stopped.curves.empty
+
+
+def test_what_goes_wrong_in_a_run_is_told():
+    problem = PROBLEMS["cascade"]
+    evidence = Evidence(problem.evidence.masks, problem.evidence.predictions)
+    with pytest.raises(BadInput, match="labels"):
+        experiment({"no": Problem(problem.panels, evidence, problem.lam)}, POLICIES, 10, 2)
 
 
 def test_without_labels_regret_is_missing_and_money_is_not():
