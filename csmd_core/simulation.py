@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, get_args
 from zlib import crc32
 
@@ -166,6 +166,7 @@ def patient_rows(problem: Problem, seed: int, order: Order, n: int) -> NDArray[n
     return np.resize(rows, n).astype(np.int64)
 
 
+@lru_cache(maxsize=1024)
 def _key(seed: int, *purpose: int) -> int:
     return int(np.random.SeedSequence(seed, spawn_key=purpose).generate_state(1, np.uint64)[0])
 
