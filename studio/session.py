@@ -8,9 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from csmd_core.bundled import about
-from csmd_core.faults import BadInput
+from csmd_core.bundled import about, bundled_names, groupings
+from csmd_core.faults import BadInput, Fault
 from studio.store import Conflict, Settings, Store, Workspace
+from studio.workspace import unpack
 
 LINK = "w"  # the query parameter that holds a workspace's id
 _OWN = ("workspace", "settings", "conflict", "unsaved blobs", "cannot keep")
@@ -27,7 +28,8 @@ DEFAULTS: Settings = {
     "fitted": None,  # the key of what was last fitted on request
     "lam": None,  # None: one that suits the study; a number; or a list, one a panel
     "cohort": 10_000,
-    "scenarios": [],
+    "what_if": None,  # prices, fees and a change of all, as `what_if.as_row` writes them
+    "scenarios": [],  # named what-ifs that were kept
 }
 
 
@@ -122,6 +124,38 @@ def leave() -> None:
     for key in _OWN:
         st.session_state.pop(key, None)
     st.query_params.pop(LINK, None)
+
+
+def go_to(id: str) -> None:
+    """Open another workspace of this server at the next run."""
+    leave()
+    st.query_params[LINK] = id
+
+
+def import_file(data: bytes) -> Workspace:
+    """Make a workspace of an exported file, and take it up."""
+    if not _sound(unpack(data).settings):
+        raise BadInput(
+            Fault(
+                "The workspace file", "holds settings that this app does not understand.",
+                "Export the workspace again and choose that .zip file.",
+            )
+        )  # fmt: skip
+    found = store().import_file(data)
+    take_up(found)
+    return found
+
+
+def _sound(settings: Settings) -> bool:
+    """Whether settings have the shape that pages rely on: the file may come from anywhere."""
+    kinds = {name: type(value) for name, value in DEFAULTS.items() if value is not None}
+    if not all(isinstance(settings.get(name, DEFAULTS[name]), kinds[name]) for name in kinds):
+        return False
+    study = settings.get("study", DEFAULTS["study"])
+    if study.get("source") == "upload":
+        return all(isinstance(study.get(part), str) for part in ("file", "patients"))
+    known = study.get("source") == "bundled" and study.get("name") in bundled_names()
+    return known and study.get("grouping") in groupings(study["name"])
 
 
 def keep_mine() -> None:

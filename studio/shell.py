@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
 from csmd_core.faults import BadInput
 from csmd_core.problem import Problem
-from studio import decision, session, work
+from studio import decision, known, session, work
 from studio.text import count, lam_meaning, lam_text, plain, show_faults
 
 MENU: dict[str, tuple[str, str]] = {
@@ -24,8 +25,20 @@ MENU: dict[str, tuple[str, str]] = {
 
 def header(title: str, question: str) -> None:
     """Open a page: its title and the question it answers."""
+    if "settings" not in st.session_state:
+        _hand_over()
     st.title(title)
     st.markdown(question)
+
+
+def _hand_over() -> None:
+    """Have app.py run instead of this page alone.
+
+    Until the first `st.navigation`, Streamlit takes a folder called pages for its own kind of
+    pages, so the first visit after a restart would run the page without the app around it.
+    """
+    PagesManager.uses_pages_directory = False
+    st.rerun()
 
 
 def notices() -> None:
@@ -48,6 +61,7 @@ def notices() -> None:
 def sidebar() -> None:
     """Say what is active: study, patients, panels, λ with its meaning, weak dominance."""
     with st.sidebar:
+        known.remember()
         held = session.workspace()
         if held is not None:
             st.caption(f"Workspace: {plain(held.name)}")

@@ -125,11 +125,23 @@ def faults() -> list[Fault]:
 def _checked(folds: int | None, mode: Mode) -> list[Fault]:
     """Check the study; without labels it is of use only where nothing has to be learnt."""
     found = check_study(study(), folds, mode)
-    if study().label is not None or folds is None:
+    if brought_results():
+        return _result_faults(study()) + found
+    if study().label is not None:
         return found
     mend = "Choose the column that holds the diagnosis, or say that your columns are test results."
     needed = Fault("The study", "has no label, so no classifier can learn from it.", mend)
     return [needed, *(fault for fault in found if fault.where != needed.where or not fault.warning)]
+
+
+def _result_faults(found: Study) -> list[Fault]:
+    """Find cells that are no test results in the columns that are said to hold them."""
+    columns = [test.columns[0] for test in found.tests if test.columns]
+    try:
+        as_results(found.patients, [column for column in columns if column in found.patients])
+    except BadInput as bad:
+        return list(bad.faults)
+    return []
 
 
 def usable_study() -> Study:
