@@ -61,12 +61,12 @@ def find(key: str) -> Job | None:
     return found
 
 
-def start(key: str, work: Callable[[Progress], None]) -> Job:
-    """Start the work unless it runs already; this session's other job is stopped."""
-    mine = st.session_state.get("job")
+def start(key: str, work: Callable[[Progress], None], kind: str = "fit") -> Job:
+    """Start the work unless it runs already; this session's other job of its kind is stopped."""
+    mine = st.session_state.get(f"{kind} job")
     if mine not in (None, key) and (other := find(mine)) is not None:
         other.stop()
-    st.session_state["job"] = key
+    st.session_state[f"{kind} job"] = key
     found = find(key)
     if found is not None and found.running and not found.stopping:
         return found
@@ -75,6 +75,12 @@ def start(key: str, work: Callable[[Progress], None]) -> Job:
         _jobs()[key] = job
     threading.Thread(target=_run, args=(job, work), daemon=True).start()
     return job
+
+
+def forget(key: str) -> None:
+    """Let go of a job whose end has been seen to."""
+    with _LOCK:
+        _jobs().pop(key, None)
 
 
 def _run(job: Job, work: Callable[[Progress], None]) -> None:
