@@ -25,18 +25,18 @@ from studio.text import plain
 def edit_tests(study: Study) -> None:
     """Show the tests and their shared fees to be edited, and what is wrong with them."""
     _actions(study)
-    left, right = st.columns([5, 2], gap="medium")
+    tests_grid(study, "tests grid")
+    show_test_faults()
+    left, right = st.columns([1, 1], vertical_alignment="center")
     with left:
-        tests_grid(study, "tests grid")
-    with right:
         fees_grid(study, "fees grid")
+    with right:
         st.session_state["share fees"] = session.get("shared_fees")
         st.toggle(
             "Share fees", key="share fees", on_change=_share,
             help="On: one blood draw serves all blood tests and is paid once. "
             "Off: every test pays its fees in full.",
         )  # fmt: skip
-    show_test_faults()
 
 
 def tests_grid(study: Study, key: str) -> None:
@@ -48,14 +48,14 @@ def tests_grid(study: Study, key: str) -> None:
         "order": column.NumberColumn(
             "No.", width=50, format="%d", help="The order of a cascade: write another number."
         ),
-        "name": column.TextColumn("Test", width="medium"),
-        "price": column.NumberColumn(f"Price ({study.currency})", format="%.2f", width="small"),
+        "name": column.TextColumn("Test", width=150),
+        "price": column.NumberColumn(f"Price ({study.currency})", format="%.2f", width=95),
+        "fees": column.MultiselectColumn(
+            "Shared fees", options=list(_all_fees(study)), accept_new_options=True, width=140,
+            help="Paid once, however many tests need it. A new name becomes a new fee.",
+        ),
         "columns": column.MultiselectColumn(
             "Columns it reveals", options=list(dict.fromkeys([*free, *named])), width="large",
-        ),
-        "fees": column.MultiselectColumn(
-            "Shared fees", options=list(_all_fees(study)), accept_new_options=True, width="medium",
-            help="Paid once, however many tests need it. A new name becomes a new fee.",
         ),
     }  # fmt: skip
     grid(
@@ -68,10 +68,8 @@ def tests_grid(study: Study, key: str) -> None:
 def fees_grid(study: Study, key: str) -> None:
     """Let the user name and price the fees that several tests share."""
     looks = {
-        "name": st.column_config.TextColumn("Shared fee", width="small"),
-        "amount": st.column_config.NumberColumn(
-            f"Amount ({study.currency})", format="%.2f", width="small"
-        ),
+        "name": st.column_config.TextColumn("Shared fee"),
+        "amount": st.column_config.NumberColumn(f"Fee ({study.currency})", format="%.2f"),
     }
     grid(
         key, lambda: fees_frame(_all_fees(work.study())), _save_fees, column_config=looks,

@@ -17,6 +17,8 @@ from studio.text import count, money, percent, plain
 
 _MOST_IN_MAP = 63
 _MOST_CURVES = 8
+_RATES = {"error_rate": "Error rate", "sensitivity": "Sensitivity",
+          "specificity": "Specificity", "ppv": "PPV", "npv": "NPV"}  # fmt: skip
 _HELP = {
     "error_rate": "Of all patients, how many get a wrong diagnosis.",
     "interval": "95% interval of the error rate: how far chance alone may carry it.",
@@ -101,11 +103,12 @@ def _read_cost_error(study: Study, table: pd.DataFrame) -> str:
             f"{plain(percent(alike['error_rate']))} for "
             f"{plain(money(alike['cost'], study.currency))}."
         )
-    n_best = int(table["best_for_some"].sum())
-    return f"{words} {n_best} of {count(len(table), 'panel')} can be best, whatever λ is."
+    n_never = int((~table["best_for_some"]).sum())
+    never = f" {count(n_never, 'panel')} of {len(table):,} are never best, whatever λ is."
+    return words + (never if n_never else "")
 
 
-def _rate(row: pd.Series) -> str:  # type: ignore[type-arg]
+def _rate(row: pd.Series) -> str:
     low, high = percent(row["error_low"]), percent(row["error_high"])
     return f"{percent(row['error_rate'])} (95% interval {low} to {high})"
 
@@ -167,24 +170,29 @@ def _roc(made: Panels, known: Evidence, table: pd.DataFrame) -> None:
 def _show_table(study: Study, table: pd.DataFrame) -> None:
     st.subheader("All panels")
     column = st.column_config
-    shown = table.drop(columns=["error_low", "error_high"], errors="ignore")
-    if "error_rate" in table:
-        ends = zip(table["error_low"], table["error_high"], strict=True)
-        at = shown.columns.get_loc("error_rate")
-        assert isinstance(at, int)
-        shown.insert(at + 1, "interval", [f"{percent(a)} – {percent(b)}" for a, b in ends])
-    titles = {"error_rate": "Error rate", "sensitivity": "Sensitivity",
-              "specificity": "Specificity", "ppv": "PPV", "npv": "NPV"}  # fmt: skip
     looks = {
         "panel": column.TextColumn("Panel", width="medium", pinned=True),
-        "tests": column.NumberColumn("Tests", width="small"),
+        "tests": column.NumberColumn("Tests", width=55),
         "cost": column.NumberColumn(f"Cost ({study.currency})", format="%.2f"),
         "interval": column.TextColumn("95% interval", help=_HELP["interval"]),
         "best_for_some": column.CheckboxColumn("Can be best", help=_HELP["best_for_some"]),
     }
-    for name, title in titles.items():
-        looks[name] = column.NumberColumn(title, format="percent", help=_HELP[name])
+    for name, title in _RATES.items():
+        looks[name] = column.NumberColumn(title, format="%.1f%%", help=_HELP[name])
+    shown = _as_shown(table)
     st.dataframe(
         shown, column_config=looks, hide_index=True, key="panels table",
         height=min(38 + 35 * len(shown), 420), alt="Panels with cost and accuracy",
     )  # fmt: skip
+
+
+def _as_shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Write rates in percent, the interval as one cell, and whether a panel can be best early."""
+    if "error_rate" not in table:
+        return table
+    ends = zip(table["error_low"], table["error_high"], strict=True)
+    shown = table[["panel", "tests", "cost", "best_for_some", "error_rate"]].copy()
+    shown["interval"] = [f"{percent(low)} – {percent(high)}" for low, high in ends]
+    for name in _RATES:
+        shown[name] = 100 * table[name]
+    return shown

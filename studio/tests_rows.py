@@ -14,7 +14,7 @@ import pandas as pd
 
 from csmd_core.study import Test
 
-SHOWN = ("order", "name", "price", "columns", "fees")
+SHOWN = ("order", "name", "price", "fees", "columns")
 _HIDDEN = ("place", "was", "paid")
 Row = dict[str, Any]
 
@@ -22,7 +22,7 @@ Row = dict[str, Any]
 def tests_frame(tests: Sequence[Test]) -> pd.DataFrame:
     """Write tests as the rows of a grid."""
     rows = [
-        (k, t.name, t.price, list(t.columns), list(dict.fromkeys(t.fees)), k, t.name, list(t.fees))
+        (k, t.name, t.price, list(dict.fromkeys(t.fees)), list(t.columns), k, t.name, list(t.fees))
         for k, t in enumerate(tests, 1)
     ]
     frame = pd.DataFrame(rows, columns=[*SHOWN, *_HIDDEN])

@@ -57,7 +57,9 @@ def _points(panels: Panels, table: pd.DataFrame) -> go.Scatter | go.Scattergl:
         mode="markers+text" if few else "markers",
         showlegend=False,
         text=[label(added, 24) for added in _steps(panels)] if few else None,
-        textposition="top right",
+        textposition=np.where(
+            table["cost"] > 0.8 * table["cost"].max(), "top left", "top right"
+        ).tolist(),
         customdata=[label(name) for name in table["panel"]],
         error_y={
             "type": "data",
