@@ -25,7 +25,7 @@ MENU: dict[str, tuple[str, str]] = {
 
 def header(title: str, question: str) -> None:
     """Open a page: its title and the question it answers."""
-    if "settings" not in st.session_state:
+    if PagesManager.uses_pages_directory:
         _hand_over()
     st.title(title)
     st.markdown(question)

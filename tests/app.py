@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -36,6 +37,21 @@ def open_page(page: str = "pages/home.py", **settings: Any) -> AppTest:
 
 def bundled(name: str, grouping: str = "clinic") -> dict[str, Any]:
     return {"source": "bundled", "name": name, "grouping": grouping, "zero_missing": True}
+
+
+def edit(app: AppTest, grid: str, cells: dict[int, dict[str, Any]], **rows: Any) -> None:
+    """Change cells of a `studio.grid` as its editor reports them; rows: added_rows, deleted_rows."""
+    key = app.session_state[f"{grid} held"]["widget"]
+    [editor] = [node for node in app._tree if _id_of(node).endswith(f"-{key}")]
+    states = app._tree.get_widget_states()
+    told = {"edited_rows": cells, "added_rows": [], "deleted_rows": [], **rows}
+    states.widgets.add(id=_id_of(editor), string_value=json.dumps(told))
+    app._run(states)
+    assert not app.exception, app.exception
+
+
+def _id_of(node: Any) -> str:
+    return str(getattr(getattr(node, "proto", None), "id", ""))
 
 
 @contextmanager
