@@ -52,6 +52,15 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f}%"
 
 
+def signed(x: float) -> str:
+    """Write a whole number with its sign.
+
+    >>> signed(-1234.4), signed(5)
+    ('−1,234', '+5')
+    """
+    return f"{x:+,.0f}".replace("-", "−")
+
+
 def count(n: int, one: str, many: str | None = None) -> str:
     """Write "1 panel", "63 panels"."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
