@@ -24,7 +24,7 @@ from csmd_core.engine import warm_up
 from csmd_core.faults import BadInput, Fault
 from csmd_core.policies import Policy
 from csmd_core.problem import Evidence, Problem
-from csmd_core.scoring import MEASURES, MONEY, mean_interval, points_of, score_run
+from csmd_core.scoring import MEASURES, MONEY, halfway, mean_interval, points_of, score_run
 from csmd_core.simulation import Order, simulate
 
 _TASK = 3_000_000  # patients × panels × policies × repeats in one piece of work
@@ -52,7 +52,8 @@ class Task(NamedTuple):
 class Experiment:
     """What came out: one row a run, and the mean with its 95% interval over time.
 
-    runs: problem, policy, repeat, seed, regret, money, money_saved, misdiagnoses, best_share.
+    runs: problem, policy, repeat, seed, regret, money, money_saved, misdiagnoses, best_share, and
+    regret_halfway: the regret at the middle one of the points in time.
     curves: problem, policy, patient, measure (one of MEASURES), mean, low, high, n_runs.
     What needs labels is NaN without them; low and high are NaN after a single run.
     """
@@ -214,13 +215,14 @@ def _play_task(k: int, task: Task) -> Result:
 def _collect(done: list[Result], points: NDArray[np.int64], n_total: int) -> Experiment:
     """Join the pieces, in an order that does not depend on who finished first."""
     if not done:
-        none = pd.DataFrame(columns=[*_RUN, *MEASURES])
+        none = pd.DataFrame(columns=[*_RUN, *MEASURES, "regret_halfway"])
         return Experiment(none, pd.DataFrame(columns=_CURVE), n_total)
     done = sorted(done, key=lambda result: result[0])
     runs = pd.concat([runs for _, runs, _ in done], ignore_index=True)
     scores = np.concatenate([scores for *_, scores in done])
     for m, measure in enumerate(MEASURES):
         runs[measure] = scores[:, -1, m]
+    runs["regret_halfway"] = scores[:, halfway(points), 0]
     curves = [
         _curve(str(problem), str(policy), points, scores[rows.index])
         for (problem, policy), rows in runs.groupby(["problem", "policy"], sort=False)

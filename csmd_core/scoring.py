@@ -28,6 +28,11 @@ def points_of(n_patients: int) -> NDArray[np.int64]:
     return np.unique(steps.round().astype(np.int64))
 
 
+def halfway(points: NDArray[np.int64]) -> int:
+    """Return the position of the middle one of the points."""
+    return len(points) // 2
+
+
 def mean_interval(
     values: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
