@@ -81,35 +81,43 @@ def proposal(data: bytes, name: str, prices: tuple[bytes, str] | None = None) ->
     columns = [str(column) for column in frame.columns]
     told = PriceList() if table is None else parse_prices(table, columns)
     begun = told.tests or parse_prices(blank_prices(frame, label), columns).tests
-    study: Settings = {
-        "source": "upload",
+    study = {
+        **copy.deepcopy(session.UPLOAD),
         "file": name,
         "patients": ref,
         "label": label,
         "positive": positive_guess(frame[label]) if label else [],
-        "kinds": {},
-        "left_out": [],
-        "zero_missing": [],
-        "currency": "$",
-        "results": False,
-        "rule": "the last test decides",
-        "decimal": None,
-        "priced": bool(told.tests),  # False: one test a column, prices to be filled in
-        "price_faults": kept_faults(told),
     }
-    prices_told = {"tests": [work.as_row(test) for test in begun],
-                   "fees": work.fees_as_kept(told.fees)}  # fmt: skip
-    study["as_uploaded"] = prices_told if told.tests else None  # to go back to
-    return {"study": study, **prices_told}
+    rows = [work.as_row(test) for test in begun]
+    return {"study": {**study, **as_told(told)}, "tests": rows, "fees": _fees(told)}
+
+
+def as_told(told: PriceList) -> Settings:
+    """Write what the study keeps of a price table: its tests to go back to, and what is unclear."""
+    rows = [work.as_row(test) for test in told.tests]
+    return {
+        "priced": bool(rows),
+        "as_uploaded": {"tests": rows, "fees": _fees(told)} if rows else None,
+        "price_faults": [[fault.where, fault.what, fault.mend] for fault in told.faults],
+    }
+
+
+def use_prices(told: PriceList) -> None:
+    """Put the tests of a price table in place of the present ones."""
+    session.change(
+        study={**session.get("study"), **as_told(told)},
+        tests=[work.as_row(test) for test in told.tests],
+        fees=_fees(told),
+        chosen=None,
+    )
+
+
+def _fees(told: PriceList) -> dict[str, float | None]:
+    return work.fees_as_kept(told.fees)
 
 
 def positive_guess(label: Any) -> list[str]:
     return [as_text(value) or "" for value in suggest_positive(label)]
-
-
-def kept_faults(told: PriceList) -> list[list[str]]:
-    """Write what a price table left unclear as settings keep it."""
-    return [[fault.where, fault.what, fault.mend] for fault in told.faults]
 
 
 def price_list(data: bytes, name: str) -> PriceList:

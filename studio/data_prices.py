@@ -7,9 +7,8 @@ import streamlit as st
 from csmd_core.faults import BadInput
 from csmd_core.prices import PriceList, price_table
 from csmd_core.study import Study
-from studio import choosing, session, work
+from studio import choosing
 from studio.data_study import change_study
-from studio.store import Settings
 from studio.tests_grid import fees_grid, tests_grid
 from studio.text import count, plain, show_faults
 
@@ -67,12 +66,4 @@ def _price_file() -> None:
 
 def _use_prices(told: PriceList) -> None:
     st.session_state["price turn"] += 1
-    prices: Settings = {"tests": [work.as_row(test) for test in told.tests],
-                        "fees": work.fees_as_kept(told.fees)}  # fmt: skip
-    study = {
-        **session.get("study"),
-        "priced": True,
-        "price_faults": choosing.kept_faults(told),
-        "as_uploaded": prices,
-    }
-    session.change(study=study, **prices, chosen=None)
+    choosing.use_prices(told)

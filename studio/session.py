@@ -30,6 +30,28 @@ DEFAULTS: Settings = {
     "cohort": 10_000,
     "what_if": None,  # prices, fees and a change of all, as `what_if.as_row` writes them
     "scenarios": [],  # named what-ifs that were kept
+    "experiment": {},  # what is chosen on the Experiments page, where it is not the usual
+    "experiments": [],  # kept results, as `results.keep` writes them
+    "paper": {},  # what is chosen on the Paper page, where it is not as in the paper
+    "live": {},  # what is chosen on the Live page, where it is not `live_run.USUAL`
+}
+
+UPLOAD: Settings = {  # the setting "study" where the user brought the patients
+    "source": "upload",
+    "file": "",
+    "patients": "",  # the blob that holds the file
+    "label": None,
+    "positive": [],
+    "kinds": {},  # where they differ from the guess
+    "left_out": [],
+    "zero_missing": [],
+    "currency": "$",
+    "results": False,  # columns are test results already
+    "rule": "the last test decides",
+    "decimal": None,
+    "priced": False,  # False: one test a column, prices to be filled in
+    "as_uploaded": None,  # the tests and fees of the price table, to go back to
+    "price_faults": [],  # what the price table left unclear
 }
 
 
@@ -85,6 +107,11 @@ def change(new_blobs: Iterable[bytes] = (), **changes: Any) -> None:
         return
     state["settings"] = settings
     save(new_blobs)
+
+
+def note(**changes: Any) -> None:
+    """Set settings without saving, for what changes many times a second; `save` must follow."""
+    st.session_state["settings"] = {**st.session_state["settings"], **changes}
 
 
 def save(new_blobs: Iterable[bytes] = ()) -> None:
@@ -148,14 +175,18 @@ def import_file(data: bytes) -> Workspace:
 
 def _sound(settings: Settings) -> bool:
     """Whether settings have the shape that pages rely on: the file may come from anywhere."""
-    kinds = {name: type(value) for name, value in DEFAULTS.items() if value is not None}
-    if not all(isinstance(settings.get(name, DEFAULTS[name]), kinds[name]) for name in kinds):
+    if not _alike({**DEFAULTS, **settings}, DEFAULTS):
         return False
-    study = settings.get("study", DEFAULTS["study"])
+    study: Settings = {**DEFAULTS, **settings}["study"]
     if study.get("source") == "upload":
-        return all(isinstance(study.get(part), str) for part in ("file", "patients"))
+        return _alike(study, UPLOAD)
     known = study.get("source") == "bundled" and study.get("name") in bundled_names()
     return known and study.get("grouping") in groupings(study["name"])
+
+
+def _alike(told: Settings, example: Settings) -> bool:
+    kinds = {name: type(value) for name, value in example.items() if value is not None}
+    return all(isinstance(told.get(name), kind) for name, kind in kinds.items())
 
 
 def keep_mine() -> None:

@@ -21,11 +21,13 @@ from streamlit.testing.v1 import AppTest
 ROOT = Path(__file__).parent.parent
 
 
-def open_page(page: str = "pages/home.py", **settings: Any) -> AppTest:
-    """Run one page in a fresh session, with these settings changed from the defaults."""
+def open_page(page: str = "pages/home.py", link: str = "", **settings: Any) -> AppTest:
+    """Run one page in a fresh session: of a linked workspace, or with these settings changed."""
     from studio.session import DEFAULTS  # noqa: PLC0415
 
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    if link:
+        app.query_params["w"] = link
     if settings:
         app.session_state["settings"] = {**DEFAULTS, **settings}
     app.run()
@@ -40,7 +42,7 @@ def bundled(name: str, grouping: str = "clinic") -> dict[str, Any]:
 
 
 def edit(app: AppTest, grid: str, cells: dict[int, dict[str, Any]], **rows: Any) -> None:
-    """Change cells of a `studio.grid` as its editor reports them; rows: added_rows, deleted_rows."""
+    """Change cells of a `studio.grid` as its editor reports them; rows: added or deleted_rows."""
     key = app.session_state[f"{grid} held"]["widget"]
     [editor] = [node for node in app._tree if _id_of(node).endswith(f"-{key}")]
     states = app._tree.get_widget_states()
