@@ -26,7 +26,7 @@ with st.container(horizontal=True):
 
 if best is None:
     st.info("This study has no labels: see what disagreement alone can say on Weak dominance.")
-    st.stop()
+    work.stop()
 
 cost, error = problem.panels.costs, problem.evidence.error_rates
 left, right = st.columns([3, 2], gap="large")

@@ -32,7 +32,7 @@ if serious:
     if elsewhere:
         st.page_link("pages/data.py", label="Go to Data", icon=":material/arrow_forward:")
     st.info(f"The panels follow once {count(len(serious), 'fault')} above is mended.")
-    st.stop()
+    work.stop()
 
 made = work.panels()
 st.subheader("How well the panels do")

@@ -143,7 +143,7 @@ def wait_for_fit(study: Study, made: Panels) -> None:
         _watch(key)
     else:
         _offer_fit(study, made, how, job)
-    st.stop()
+    work.stop()
 
 
 def _note_fitted(study: Study, made: Panels, how: Fitting) -> None:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import streamlit as st
 from joblib import cpu_count
+from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
 from csmd_core.bundled import load_bundled
 from csmd_core.cells import Decimal
@@ -90,7 +91,8 @@ def read(data: Callable[[], bytes], ref: str, name: str, decimal: Decimal | None
 
 
 def _bundled(chosen: dict[str, Any]) -> Study:
-    return load_bundled(chosen["name"], chosen["grouping"], chosen["zero_missing"])
+    found = load_bundled(chosen["name"], chosen["grouping"], chosen["zero_missing"])
+    return found.complete_rows() if chosen.get("complete_rows") else found
 
 
 def _uploaded(chosen: dict[str, Any]) -> Study:
@@ -155,11 +157,16 @@ def usable_study() -> Study:
 def panels() -> Panels:
     """The cascade or the subsets, with today's prices."""
     found, shared = usable_study(), session.get("shared_fees")
-    if session.get("mode") == "cascade":
-        return cascade(found.tests, found.fees, shared_fees=shared)
-    at_most, chosen = session.get("at_most"), session.get("chosen")
-    try:
+    mode, at_most, chosen = (session.get(name) for name in ("mode", "at_most", "chosen"))
+
+    def make() -> Panels:
+        if mode == "cascade":
+            return cascade(found.tests, found.fees, shared_fees=shared)
         return subsets(found.tests, found.fees, shared_fees=shared, at_most=at_most, chosen=chosen)
+
+    settings = [session.get(name) for name in ("study", "tests", "fees")]
+    try:
+        return kept(make, "panels", settings, shared, mode, at_most, chosen)
     except BadInput as bad:
         stop_with(bad.faults, "pages/tests.py", "Mend it on the Tests page")
 
@@ -256,4 +263,9 @@ def stop_with(wrong: Iterable[Fault], page: str, words: str) -> NoReturn:
     """Say what is wrong, link to the page that mends it, and stop the page here."""
     show_faults(wrong)
     st.page_link(page, label=plain(words), icon=":material/arrow_forward:")
-    st.stop()
+    stop()
+
+
+def stop() -> NoReturn:
+    """End the page here, but not the sidebar that follows, which `st.stop` would end as well."""
+    raise StopException
