@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any
@@ -24,8 +24,16 @@ from studio.store import blob_ref
 
 Entry = dict[str, Any]
 MAX_NAME = 80
-_PARTS = ("runs", "curves")
+_PARTS = ("runs", "curves", "summary")
 _STUDY = ("study", "tests", "fees", "shared_fees", "mode", "at_most", "chosen", "fitting")
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What came out, run by run and over time, and in summary."""
+
+    result: Experiment
+    summary: pd.DataFrame
 
 
 def describe(plan: Plan) -> Entry:
@@ -45,51 +53,70 @@ def describe(plan: Plan) -> Entry:
     }
 
 
-def keep(about: Entry, result: Experiment) -> None:
+def keep(about: Entry, tables: Tables) -> None:
     """Add a result to the workspace, the newest first."""
-    runs, curves = _write(result.runs), _write(result.curves)
-    entry = about | {
-        "name": _free(about["title"]),
-        "when": datetime.now(UTC).isoformat(timespec="microseconds"),
-        "n_total": result.n_total,
-        "runs": blob_ref(runs),
-        "curves": blob_ref(curves),
-    }
-    session.change([runs, curves], experiments=[entry, *session.get("experiments")])
+    result = tables.result
+    blobs = [_write(table) for table in (result.runs, result.curves, tables.summary)]
+    entry = (
+        about
+        | {
+            "name": _free(about["title"]),
+            "when": datetime.now(UTC).isoformat(timespec="microseconds"),
+            "n_total": result.n_total,
+            "n_done": result.n_done,
+        }
+        | {part: blob_ref(blob) for part, blob in zip(_PARTS, blobs, strict=True)}
+    )
+    session.change(blobs, experiments=[entry, *session.get("experiments")])
 
 
-def load(entry: Entry) -> Experiment:
+def entries() -> list[Entry]:
+    """All results of the workspace, the newest first; those of an unknown shape are left out."""
+    return [entry for entry in session.get("experiments") if _sound(entry)]
+
+
+def _sound(entry: Any) -> bool:
+    """Whether an entry has all its parts: a workspace file may come from anywhere."""
+    wanted = {
+        "name": str, "when": str, "title": str, "currency": str, "of": dict, "policies": dict,
+        "lams": dict, "n_patients": int, "n_repeats": int, "seed": int, "order": str,
+        "n_total": int, "n_done": int,
+    } | dict.fromkeys(_PARTS, str)  # fmt: skip
+    return isinstance(entry, dict) and all(isinstance(entry.get(k), t) for k, t in wanted.items())
+
+
+def load(entry: Entry) -> Tables:
     """Read a result; once for its content."""
     held = session.workspace()
     assert held is not None
+    refs = [entry[part] for part in _PARTS]
 
-    def read() -> Experiment:
-        runs, curves = (session.store().get_blob(held.id, entry[part]) for part in _PARTS)
-        return Experiment(_read(runs), _read(curves), int(entry["n_total"]))
+    def read() -> Tables:
+        runs, curves, summary = (_read(session.store().get_blob(held.id, ref)) for ref in refs)
+        return Tables(Experiment(runs, curves, int(entry["n_total"])), summary)
 
-    return kept(read, "experiment", entry["runs"], entry["curves"], entry["n_total"])
+    return kept(read, "experiment", refs, entry["n_total"])
 
 
-def load_together(entries: Sequence[Entry]) -> Experiment:
+def load_together(entries: Sequence[Entry]) -> Tables:
     """Read several results as one, each problem named after its experiment."""
-    if len(entries) == 1:
-        return load(entries[0])
     read = [load(entry) for entry in entries]
-    runs = [_named(e, r.runs) for e, r in zip(entries, read, strict=True)]
-    curves = [_named(e, r.curves) for e, r in zip(entries, read, strict=True)]
-    return Experiment(
-        pd.concat(runs, ignore_index=True),
-        pd.concat(curves, ignore_index=True),
-        sum(r.n_total for r in read),
+    if len(read) == 1:
+        return read[0]
+
+    def joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
+        named = [
+            table.assign(problem=[f"{entry['name']}: {name}" for name in table["problem"]])
+            for entry, table in zip(entries, tables, strict=True)
+        ]
+        return pd.concat(named, ignore_index=True)
+
+    result = Experiment(
+        joined([tables.result.runs for tables in read]),
+        joined([tables.result.curves for tables in read]),
+        sum(tables.result.n_total for tables in read),
     )
-
-
-def problems_of(entries: Sequence[Entry]) -> pd.DataFrame:
-    """What was known of each problem: best panel, margin, whether weak dominance holds."""
-    tables = [pd.DataFrame(entry["problems"]) for entry in entries]
-    if len(entries) > 1:
-        tables = [_named(e, t) for e, t in zip(entries, tables, strict=True)]
-    return pd.concat(tables, ignore_index=True)
+    return Tables(result, joined([tables.summary for tables in read]))
 
 
 def rename(when: str, name: str) -> None:
@@ -136,10 +163,6 @@ def _free(name: str, but: str = "") -> str:
     name = " ".join(name.split())[:MAX_NAME]
     names = (name if k == 1 else f"{name} ({k})" for k in count(1))
     return next(free for free in names if free not in taken)
-
-
-def _named(entry: Entry, table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(problem=[f"{entry['name']}: {name}" for name in table["problem"]])
 
 
 def _write(table: pd.DataFrame) -> bytes:

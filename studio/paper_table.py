@@ -1,0 +1,162 @@
+"""The Paper page's Table I: printed beside measured, and why they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from csmd_core.differences import contradiction, differences, differences_of
+from csmd_core.paper import PRINTED, paper_panels
+from csmd_core.reproduce import Settings, paper_table
+from studio.downloads import downloads
+from studio.shelf import kept
+from studio.text import plain
+
+_AS_PRINTED, _MEASURED = "printed", "measured"
+
+
+def measured_table(settings: Settings) -> pd.DataFrame:
+    """Decide Table I once for its settings."""
+    with st.spinner("Fitting the paper's panels …", show_time=True):
+        return kept(lambda: paper_table(settings), "table one", settings.pricing, settings.seed)
+
+
+def show_table(settings: Settings) -> None:
+    """Show the ten instances and the panels behind them, each with downloads."""
+    table = measured_table(settings)
+    st.dataframe(
+        instances(table), hide_index=True, key="paper instances", column_config=_INSTANCES,
+        height="content", alt="Table I: ten instances, printed and measured",
+    )  # fmt: skip
+    st.markdown(_read(table))
+    st.dataframe(
+        panel_rows(table), hide_index=True, key="paper panels", column_config=_PANELS,
+        height="content", alt="Costs and error rates of the panels, printed and measured",
+    )  # fmt: skip
+    downloads(flat(table), "table-1")
+
+
+def instances(table: pd.DataFrame) -> pd.DataFrame:
+    """One row a case, in words."""
+    return pd.DataFrame([_instance(row) for row in table.to_dict("records")])
+
+
+def _instance(row: Mapping[Any, Any]) -> dict[str, object]:
+    told = differences_of(row["study"], row["case"])
+    return {
+        "case": f"{row['study'].capitalize()} {row['case']}",
+        "lam": ", ".join(f"{lam:g}" for lam in row["lam"]),
+        "best_printed": row["best_printed"],
+        "best": row["best"],
+        "holds_printed": _verdict(row["holds_printed"], vacuous=False),
+        "holds": _verdict(row["holds"], row["vacuous"]),
+        "margin": row["margin"],
+        "interval": _interval(row["margin_low"], row["margin_high"]),
+        "probability_holds": row["probability_holds"],
+        "differs": ", ".join(difference.quantity for difference in told),
+    }
+
+
+def panel_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """One row a panel: cost and error rate, printed and measured."""
+    rows = []
+    for study in PRINTED:
+        row = table[table["study"] == study].iloc[0]
+        names = paper_panels(study).names
+        for k, name in enumerate(names):
+            rows.append(
+                {
+                    "panel": f"{study.capitalize()} {k + 1}",
+                    "tests": name,
+                    "cost_printed": row["cost_printed"][k],
+                    "cost": row["cost"][k],
+                    "error_rate_printed": row["error_rate_printed"][k],
+                    "error_rate": row["error_rate"][k],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def flat(table: pd.DataFrame) -> pd.DataFrame:
+    """Give every panel's λ, cost and error rate a column of its own."""
+    parts = []
+    for column in table:
+        values = table[column]
+        if isinstance(values.iloc[0], tuple):
+            wide = pd.DataFrame(values.tolist())
+            parts.append(wide.set_axis([f"{column}_{k + 1}" for k in range(wide.shape[1])], axis=1))
+        else:
+            parts.append(values.to_frame())
+    return pd.concat(parts, axis=1)
+
+
+def show_differences() -> None:
+    """Explain every difference, and the contradiction with its arithmetic."""
+    found = contradiction()
+    st.markdown("**Printed cases 2 and 5 of diabetes contradict each other.**")
+    st.markdown(plain(found.sentence))
+    arithmetic = (
+        f"Case 2 holds only if panels 2 and 3 disagree on less than  "
+        f"{found.holds_arithmetic}\n"
+        f"Case 5 fails only if panels 2 and 3 disagree on at least   "
+        f"{found.fails_arithmetic}\n"
+        f"Measured disagreement of panels 2 and 3                    "
+        f"{found.measured:.4f}"
+    )
+    st.code(arithmetic, language=None, wrap_lines=True)
+    st.markdown("**Every difference, and why**")
+    for told in differences():
+        cases = "all cases" if len(told.cases) > 1 else f"case {told.cases[0]}"
+        st.markdown(
+            f"- **{plain(told.study.capitalize())}, {cases}, {told.quantity}**: printed "
+            f"{plain(told.printed)}; measured {plain(told.measured)}. {plain(told.why)}"
+        )
+
+
+def _read(table: pd.DataFrame) -> str:
+    """Count agreements in one sentence."""
+    best = int((table["best"] == table["best_printed"]).sum())
+    verdicts = int((table["holds"] == table["holds_printed"]).sum())
+    return (
+        f"The best panel is the printed one in **{best} of {len(table)}** cases, and so is the "
+        f"verdict on weak dominance in **{verdicts} of {len(table)}**; what differs is explained "
+        "below."
+    )
+
+
+def _verdict(holds: bool, vacuous: bool) -> str:
+    if vacuous:
+        return "nothing to check"
+    return "holds" if holds else "fails"
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{low:+.3f} to " + ("∞" if high == float("inf") else f"{high:+.3f}")
+
+
+_column = st.column_config
+_INSTANCES = {
+    "case": _column.TextColumn("Case", pinned=True),
+    "lam": _column.TextColumn("λ of the panels"),
+    "best_printed": _column.NumberColumn(f"Best panel, {_AS_PRINTED}"),
+    "best": _column.NumberColumn(f"Best panel, {_MEASURED}"),
+    "holds_printed": _column.TextColumn(f"Weak dominance, {_AS_PRINTED}"),
+    "holds": _column.TextColumn(f"Weak dominance, {_MEASURED}"),
+    "margin": _column.NumberColumn("Margin", format="%+.3f", help="Above 0: it holds."),
+    "interval": _column.TextColumn("95% interval of the margin"),
+    "probability_holds": _column.NumberColumn(
+        "Chance that it holds", format="percent", help="Over resampled patients."
+    ),
+    "differs": _column.TextColumn("Differs in"),
+}
+_PANELS = {
+    "panel": _column.TextColumn("Panel", pinned=True),
+    "tests": _column.TextColumn("Tests"),
+    "cost_printed": _column.NumberColumn(f"Cost, {_AS_PRINTED}", format="%.2f"),
+    "cost": _column.NumberColumn(f"Cost, {_MEASURED}", format="%.2f"),
+    "error_rate_printed": _column.NumberColumn(f"Error rate, {_AS_PRINTED}", format="%.4f"),
+    "error_rate": _column.NumberColumn(f"Error rate, {_MEASURED}", format="%.4f"),
+}
