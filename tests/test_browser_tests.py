@@ -1,0 +1,91 @@
+"""The Tests page in a real browser: the grid is a canvas, which only a browser can edit."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from app import settled
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
+
+ROW, HEADING, MARKER = 35, 35, 33  # pixels of the grid's rows, heading and row marks
+WIDTHS = {"No.": 50, "Test": 150, "Price (CA$)": 95}
+
+
+@pytest.fixture
+def page(address, browser):
+    opened = browser.new_page(viewport={"width": 1280, "height": 1700})
+    opened.goto(f"{address}/tests")
+    settled(opened)
+    yield opened
+    opened.close()
+
+
+def grid(page):
+    return page.get_by_test_id("stDataFrame").filter(has=page.locator("th", has_text="Price"))
+
+
+def write(page, row, column, text):
+    """Write into a cell of the grid of tests as a user does: double click, type, Enter."""
+    expect(grid(page).get_by_test_id("glide-cell-2-0")).to_have_count(1)
+    box = grid(page).bounding_box()
+    names = list(WIDTHS)
+    left = MARKER + sum(WIDTHS[name] for name in names[: names.index(column)])
+    where = {"x": left + WIDTHS[column] / 2, "y": HEADING + ROW * (row + 0.5)}
+    page.mouse.click(box["x"] + where["x"], box["y"] + where["y"])
+    cell = grid(page).get_by_test_id(f"glide-cell-{1 + names.index(column)}-{row}")
+    expect(cell).to_have_attribute("aria-selected", "true")
+    page.mouse.dblclick(box["x"] + where["x"], box["y"] + where["y"])
+    editor = page.locator("#portal").locator("input, textarea").first
+    expect(editor).to_be_focused()
+    editor.fill(text)
+    page.keyboard.press("Enter")
+
+
+def metric(page, label):
+    return page.get_by_test_id("stMetric").filter(has_text=label).get_by_test_id("stMetricValue")
+
+
+def test_edits_in_the_grid_reach_the_panels_and_outlive_a_reload(page):
+    expect(metric(page, "Dearest panel")).to_have_text("CA$44.29")
+    write(page, 1, "Price (CA$)", "100")
+    expect(metric(page, "Dearest panel")).to_have_text("CA$128.78")
+    write(page, 2, "Price (CA$)", "1.5")  # the second edit in a row is not lost either
+    expect(metric(page, "Dearest panel")).to_have_text("CA$109.60")
+    write(page, 0, "Test", "Anamnesis")
+    expect(page.get_by_text("Anamnesis + Glucose + Insulin").first).to_be_visible()
+    page.reload()
+    settled(page)
+    expect(metric(page, "Dearest panel")).to_have_text("CA$109.60")
+    expect(grid(page).get_by_test_id("glide-cell-2-0")).to_have_text("Anamnesis")
+    page.get_by_role("button", name="Back to the bundled prices").click()
+    expect(metric(page, "Dearest panel")).to_have_text("CA$44.29")
+    expect(grid(page).get_by_test_id("glide-cell-2-0")).to_have_text("History")
+
+
+def test_a_new_number_moves_the_test_in_the_cascade(page):
+    write(page, 2, "No.", "1")
+    expect(grid(page).get_by_test_id("glide-cell-2-0")).to_have_text("Insulin")
+    expect(metric(page, "Cheapest panel")).to_have_text("CA$22.78")
+
+
+def test_a_large_fit_shows_its_progress_and_can_be_stopped(page):
+    page.get_by_label("Classifier").click()
+    page.get_by_role("option", name="Random forest").click()
+    page.get_by_text("Any subset").click()
+    page.get_by_role("button", name="Fit 7 panels").click()
+    expect(page.get_by_text(re.compile(r"Fitted \d+ of 70, about .* left"))).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("Stopped before the end")).to_be_visible()
+    expect(page.get_by_role("button", name="Fit 7 panels")).to_be_visible()
+
+
+def test_the_table_can_be_taken_away(page):
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="CSV", exact=True).click()
+    assert taken.value.suggested_filename == "panels.csv"
+    lines = taken.value.path().read_text(encoding="utf-8-sig").splitlines()
+    assert lines[0].startswith("panel,tests,cost (CA$),error_rate,error_low")
+    assert len(lines) == 4
