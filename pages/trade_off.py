@@ -2,10 +2,8 @@
 
 import streamlit as st
 
-from csmd_core.figures.trade_off import frontier_figure, loss_bars_figure, loss_figure
-from studio import decision, shell, trade_off_parts, work
-from studio.chart import chart
-from studio.lam_control import lam_control, set_lam
+from studio import decision, shell, trade_off_parts, what_if_parts, work
+from studio.lam_control import lam_control
 from studio.text import money, percent, plain
 
 shell.header(
@@ -23,7 +21,7 @@ if asked.best is None:
         "See what disagreement alone can say."
     )
     st.page_link("pages/weak_dominance.py", label="Go to Weak dominance")
-    st.stop()
+    work.stop()
 
 best, windows = asked.best, decision.windows(asked.panels, asked.evidence)
 with st.container(horizontal=True, vertical_alignment="center"):
@@ -33,32 +31,20 @@ with st.container(horizontal=True, vertical_alignment="center"):
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
-    if asked.one_lam is None:
-        chart(
-            loss_bars_figure(asked), key="losses",
-            alt="Loss of each panel: its error rate and its scaled cost",
-        )  # fmt: skip
-    else:
-        chart(
-            loss_figure(asked, windows, currency), key="losses over lam", on_pick=set_lam,
-            alt="Loss of the panels over λ; click or drag to set λ",
-        )  # fmt: skip
+    trade_off_parts.losses(asked, windows, currency)
 with right:
-    chart(
-        frontier_figure(asked, currency), key="frontier",
-        alt="Panels by cost per patient and error rate, with the budget line",
-    )  # fmt: skip
+    trade_off_parts.cost_and_error(asked, currency)
 st.markdown(plain(trade_off_parts.window_sentence(asked, windows, currency)))
 
-trade_off_parts.cohort_input()
-year, what_if, sensitivity, scenarios = st.tabs(
-    ["A year's patients", "What if prices change", "Which price matters", "Scenarios"]
-)
-with year:
-    trade_off_parts.year(asked, currency)
-with what_if:
-    trade_off_parts.what_if(asked, windows, currency)
-with sensitivity:
-    trade_off_parts.sensitivity(asked, currency)
-with scenarios:
-    trade_off_parts.kept_scenarios(asked, currency)
+parts = {
+    "A year's patients": trade_off_parts.year,
+    "What if prices change": what_if_parts.what_if,
+    "Which price matters": trade_off_parts.sensitivity,
+    "Scenarios": what_if_parts.kept_scenarios,
+}
+for tab, show in zip(
+    st.tabs(list(parts), on_change="rerun", key="part"), parts.values(), strict=True
+):
+    if tab.open:  # the others cost nothing while λ moves
+        with tab:
+            show(asked, currency)

@@ -44,7 +44,8 @@ function xAt(plot, event) {
 function letPick(plot, send) {
   const show = (x) => {
     const line = (plot.layout.shapes ?? []).findIndex((shape) => shape.name === "now");
-    if (line >= 0) window.Plotly.relayout(plot, { [`shapes[${line}].x0`]: x, [`shapes[${line}].x1`]: x });
+    const at = `shapes[${line}]`;
+    if (line >= 0) window.Plotly.relayout(plot, { [`${at}.x0`]: x, [`${at}.x1`]: x });
   };
   plot.style.touchAction = "pan-y";
   plot.onpointerdown = (down) => {
@@ -66,27 +67,34 @@ function letPick(plot, send) {
   };
 }
 
+// Draw what is new: where only data.shapes changed, the traces stay as they are.
+async function draw(Plotly, plot, data, template) {
+  const same = plot.csmdFigure === data.figure + JSON.stringify(template);
+  plot.csmdFigure = data.figure + JSON.stringify(template);
+  if (!same) plot.csmdParsed = JSON.parse(data.figure);
+  const figure = plot.csmdParsed;
+  const shapes = [...(figure.layout.shapes ?? []), ...data.shapes];
+  if (same) return data.shapes.length ? Plotly.relayout(plot, { shapes }) : null;
+  plot.style.height = `${figure.layout.height}px`;
+  const layout = { uirevision: "kept", ...figure.layout, shapes, template };
+  if (data.pick) layout.dragmode = false;
+  return Plotly.react(plot, figure.data, layout, { displaylogo: false });
+}
+
 export default async function ({ data, parentElement, setTriggerValue }) {
   let plot = parentElement.querySelector(".csmd-chart");
   if (!plot) {
     plot = document.createElement("div");
     plot.className = "csmd-chart";
     plot.setAttribute("role", "img");
+    plot.style.height = `${JSON.parse(data.figure).layout.height}px`;
     parentElement.append(plot);
     const shown = () => plot.data && plot.offsetWidth > 0; // not in a closed tab
     new ResizeObserver(() => shown() && window.Plotly.Plots.resize(plot)).observe(plot);
   }
   plot.setAttribute("aria-label", data.alt);
-  const theme = template(parentElement);
-  const told = data.figure + JSON.stringify(theme);
-  if (plot.told === told) return; // a fragment sends everything again, changed or not
-  plot.told = told;
-  const figure = JSON.parse(data.figure);
-  plot.style.height = `${figure.layout.height}px`;
   const Plotly = await load(data.plotly);
-  const layout = { uirevision: "kept", ...figure.layout, template: theme };
-  if (data.pick) layout.dragmode = false;
-  await Plotly.react(plot, figure.data, layout, { displaylogo: false, responsive: false });
+  await draw(Plotly, plot, data, template(parentElement));
   plot.dataset.drawn = String(Number(plot.dataset.drawn ?? 0) + 1);
   if (data.pick) letPick(plot, (x) => setTriggerValue("x", x));
 }

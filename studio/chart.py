@@ -13,6 +13,8 @@ import plotly
 import plotly.graph_objects as go
 import streamlit as st
 
+from studio.shelf import kept
+
 _HERE = Path(__file__)
 _SERVED = _HERE.parent.parent / "static"  # Streamlit serves this folder; nothing in it is kept
 
@@ -23,8 +25,12 @@ def chart(
     key: str,
     alt: str,
     on_pick: Callable[[float], None] | None = None,
+    shapes: list[dict[str, Any]] | None = None,
 ) -> None:
-    """Show a figure, or Plotly's JSON of one; a click or drag on it calls ``on_pick`` with x."""
+    """Show a figure, or Plotly's JSON of one; a click or drag on it calls ``on_pick`` with x.
+
+    ``shapes`` are put on the figure: where only they change, nothing else is drawn anew.
+    """
 
     def picked() -> None:
         x = (st.session_state.get(key) or {}).get("x")
@@ -34,11 +40,18 @@ def chart(
     component = st.components.v2.component("csmd_chart", js=_script(), isolate_styles=False)
     told = {
         "figure": json.dumps(figure) if isinstance(figure, dict) else _json(figure),
+        "shapes": shapes or [],
         "alt": alt,
         "pick": on_pick is not None,
         "plotly": _plotly_file(),
     }
     component(key=key, data=told, on_x_change=picked)
+
+
+def drawn(make: Callable[[], go.Figure], *parts: object) -> dict[str, Any]:
+    """Draw a figure once for what it depends on, and keep Plotly's JSON of it."""
+    found: dict[str, Any] = kept(lambda: json.loads(_json(make())), "figure", *parts)
+    return found
 
 
 def _json(figure: go.Figure) -> str:

@@ -21,14 +21,19 @@ def problem() -> Problem:
 def lam_for(made: Panels, known: Evidence) -> float | list[float]:
     """The chosen λ; where none is chosen, or its panels are gone, one that suits the study."""
     lam = session.get("lam")
-    if isinstance(lam, list) and len(lam) == len(made):
+    if isinstance(lam, list) and len(lam) == len(made) and all(map(_usable, lam)):
         return lam
-    if isinstance(lam, int | float):
+    if _usable(lam):
         return float(lam)
     if known.has_truth:
         return suggested_lam(windows(made, known))
     spread = np.ptp(made.costs)
     return float(f"{0.3 / spread if spread else 1:.3g}")
+
+
+def _usable(lam: object) -> bool:
+    """Whether a λ from the settings, which may come from a file, can be worked with."""
+    return isinstance(lam, int | float) and 0 < lam < float("inf")
 
 
 def windows(made: Panels, known: Evidence) -> list[Window]:

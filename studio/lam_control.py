@@ -50,6 +50,11 @@ def set_lam(lam: float) -> None:
     session.change(lam=min(max(float(lam), LOWEST), HIGHEST))
 
 
+def pick_lam(lam: float) -> None:
+    """Set the λ that was pointed at in a chart: no finer than a pointer can be."""
+    set_lam(float(f"{lam:.3g}"))
+
+
 def slider_options(asked: Problem, lam: float) -> list[float]:
     """List round values over all that matters, and λ itself wherever it lies."""
     if asked.evidence.has_truth:

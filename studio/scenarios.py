@@ -25,12 +25,22 @@ def present(made: Panels) -> Change:
 
 
 def kept_changes() -> list[Change]:
-    return [from_row(row) for row in session.get("scenarios")]
+    return [from_row(row) for row in session.get("scenarios") if isinstance(row, dict)]
 
 
 def from_row(row: dict[str, Any]) -> Change:
-    """Read a what-if as settings keep it."""
-    return Change(row["name"], row["prices"], row["fees"], row["change_all"])
+    """Read a what-if as settings keep it; of settings from a file only what can be used."""
+    prices, fees = (
+        {str(name): float(x) for name, x in dict(row.get(part) or {}).items() if _is_price(x)}
+        for part in ("prices", "fees")
+    )
+    share = row.get("change_all")
+    share = float(share) if isinstance(share, int | float) and -1 <= share <= 10 else 0.0
+    return Change(str(row.get("name", "?"))[:60], prices, fees, share)
+
+
+def _is_price(value: object) -> bool:
+    return isinstance(value, int | float) and 0 <= value < float("inf")
 
 
 def as_row(change: Change) -> dict[str, Any]:

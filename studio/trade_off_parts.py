@@ -1,8 +1,7 @@
-"""What the Trade-off page shows below its charts: a year's patients, what-ifs, sensitivity."""
+"""What the Trade-off page shows: its two charts, a year's patients, which price matters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,34 +9,65 @@ import pandas as pd
 import streamlit as st
 
 from csmd_core.budget import Cohort, break_even, cohort
-from csmd_core.figures.lam import Strip, windows_figure
-from csmd_core.figures.trade_off import tornado_figure
+from csmd_core.figures.lam import lam_range
+from csmd_core.figures.trade_off import (
+    frontier_figure,
+    frontier_now,
+    loss_bars_figure,
+    loss_figure,
+    loss_now,
+    tornado_figure,
+)
 from csmd_core.problem import Problem
-from csmd_core.what_if import at_prices, best_window, compare, tornado
+from csmd_core.what_if import best_window, tornado
 from csmd_core.windows import Window
-from studio import decision, scenarios, session
-from studio.chart import chart
+from studio import session
+from studio.chart import chart, drawn
 from studio.downloads import downloads
-from studio.text import count, lam_text, money, percent, plain, signed
+from studio.lam_control import pick_lam
+from studio.text import count, lam_text, money, plain, signed
 
-_MEASURES = {
-    "best_panel": "Best panel",
-    "cost": "Cost per patient",
-    "error_rate": "Error rate",
-    "window": "Stays best for λ",
-    "dominance": "Weak dominance",
-    "year_cost": "Cost a year",
-    "misdiagnoses": "Misdiagnoses a year",
-    "money_saved": "Saved against every test",
-    "extra_misdiagnoses": "Extra misdiagnoses",
-}
+
+def losses(asked: Problem, windows: list[Window], currency: str) -> None:
+    """Draw the losses over λ, where a click or drag sets λ; or side by side, with a λ for each."""
+    if asked.one_lam is None:
+        figure = loss_bars_figure(asked)
+        chart(figure, key="losses", alt="Loss of each panel: its error rate and its scaled cost")
+        return
+    frame = lam_range(windows, asked.one_lam)
+    lines = drawn(
+        lambda: loss_figure(asked.panels, asked.evidence, windows, frame, currency),
+        "losses", *_content(asked, currency), frame,
+    )  # fmt: skip
+    chart(
+        lines, key="losses over lam", on_pick=pick_lam, shapes=loss_now(asked),
+        alt="Loss of the panels over λ; click or drag to set λ",
+    )  # fmt: skip
+
+
+def cost_and_error(asked: Problem, currency: str) -> None:
+    """Draw the cost–error frontier with the best panel and the budget line."""
+    points = drawn(
+        lambda: frontier_figure(asked.panels, asked.evidence, currency),
+        "frontier", *_content(asked, currency),
+    )  # fmt: skip
+    chart(
+        points, key="frontier", shapes=frontier_now(asked),
+        alt="Panels by cost per patient and error rate, with the budget line",
+    )  # fmt: skip
+
+
+def _content(asked: Problem, currency: str) -> tuple[object, ...]:
+    panels = asked.panels
+    return (asked.evidence.fingerprint, panels.mode, panels.names, panels.costs.tolist(), currency)
 
 
 def year(asked: Problem, currency: str) -> None:
     """Scale the best panel to a year's patients, against everyone getting everything."""
+    cohort_input()
     assert asked.best is not None
-    found = cohort(asked, asked.best, _n_patients())
-    full = cohort(asked, asked.n_panels - 1, _n_patients())
+    found = cohort(asked, asked.best, n_patients())
+    full = cohort(asked, asked.n_panels - 1, n_patients())
     with st.container(horizontal=True):
         st.metric("Cost a year", money(found.cost, currency), border=True)
         st.metric("Misdiagnoses a year", f"{found.misdiagnoses:,.0f}", border=True)
@@ -65,114 +95,15 @@ def _year_sentence(found: Cohort, full: Cohort, currency: str) -> str:
 
 def cohort_input() -> None:
     """Ask for the number of patients a year."""
-    st.session_state["cohort"] = _n_patients()
+    st.session_state["cohort"] = n_patients()
     st.number_input(
         "Patients a year", 1, 100_000_000, step=1000, key="cohort",
         on_change=lambda: session.change(cohort=int(st.session_state["cohort"] or 1)),
     )  # fmt: skip
 
 
-def _n_patients() -> int:
+def n_patients() -> int:
     return int(session.get("cohort"))
-
-
-def what_if(asked: Problem, windows: list[Window], currency: str) -> None:
-    """Change prices, and see today and the what-if side by side."""
-    change = scenarios.present(asked.panels)
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        scenarios.price_grid(asked.panels, currency)
-        scenarios.change_all_input()
-        st.button("Back to today's prices", on_click=scenarios.reset, disabled=change.is_none)
-    table = compare(asked, [change], _n_patients())
-    with right:
-        _side_by_side(table, currency)
-    after = at_prices(asked, change)
-    if asked.one_lam is not None:
-        then = decision.windows(after.panels, after.evidence)
-        strips = [Strip("Today", asked.panels, windows), Strip("What if", after.panels, then)]
-        chart(
-            windows_figure(strips, asked.one_lam, currency), key="what-if windows",
-            alt="Best panel for each λ, today and in the what-if",
-        )  # fmt: skip
-    st.markdown(plain(_what_if_sentence(table, currency)))
-
-
-def _side_by_side(table: pd.DataFrame, currency: str) -> None:
-    shown = readable(table, currency).set_index("scenario").T
-    shown.index = pd.Index([_MEASURES[name] for name in shown.index], name=" ")
-    shown.columns = pd.Index(["Today", "What if"][: shown.shape[1]])
-    st.dataframe(shown, height=38 + 35 * len(shown), alt="Today and the what-if, side by side")
-
-
-def _what_if_sentence(table: pd.DataFrame, currency: str) -> str:
-    today, then = table.iloc[0], table.iloc[1]
-    spent = float(then["year_cost"] - today["year_cost"])
-    wrong = float(then["misdiagnoses"] - today["misdiagnoses"])
-    if then["best_panel"] == today["best_panel"]:
-        start = f"{then['best_panel']} stays the best panel"
-    else:
-        start = f"The best panel changes from {today['best_panel']} to {then['best_panel']}"
-    if abs(spent) < 0.5 and abs(wrong) < 0.5:
-        return f"{start}, and a year's patients cost the same."
-    word = "more" if spent > 0 else "less"
-    return f"{start}: {money(abs(spent), currency)} {word} a year, {signed(wrong)} misdiagnoses."
-
-
-def readable(table: pd.DataFrame, currency: str) -> pd.DataFrame:
-    """Write the comparison in words and money, one row a scenario."""
-    return pd.DataFrame(
-        {
-            "scenario": table["scenario"],
-            "best_panel": table["best_panel"],
-            "cost": [money(x, currency) for x in table["cost"]],
-            "error_rate": [percent(x) for x in table["error_rate"]],
-            "window": [
-                "" if np.isnan(a) else f"{lam_text(a)} to {'∞' if np.isinf(b) else lam_text(b)}"
-                for a, b in zip(table["lam_low"], table["lam_high"], strict=True)
-            ],
-            "dominance": [
-                "nothing to check" if v else ("holds" if h else "fails")
-                for v, h in zip(table["vacuous"], table["dominance_holds"], strict=True)
-            ],
-            "year_cost": [money(x, currency) for x in table["year_cost"]],
-            "misdiagnoses": _with_interval(table, "misdiagnoses", "misdiagnoses", "{:,.0f}".format),
-            "money_saved": [money(x, currency) for x in table["money_saved"]],
-            "extra_misdiagnoses": _with_interval(table, "extra_misdiagnoses", "extra", signed),
-        }
-    )
-
-
-def _with_interval(
-    table: pd.DataFrame, value: str, ends: str, write: Callable[[float], str]
-) -> list[str]:
-    columns = (table[value], table[f"{ends}_low"], table[f"{ends}_high"])
-    return [
-        f"{write(x)} ({write(low)} to {write(high)})" for x, low, high in zip(*columns, strict=True)
-    ]
-
-
-def kept_scenarios(asked: Problem, currency: str) -> None:
-    """Name the present what-if, and compare all that were kept."""
-    trouble = st.session_state.pop("scenario trouble", None)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Name of the present what-if", key="scenario name", max_chars=60)
-        st.button("Keep it", on_click=scenarios.keep_present, icon=":material/bookmark_add:")
-    if trouble:
-        st.warning(plain(trouble))
-    kept = scenarios.kept_changes()
-    table = compare(asked, kept, _n_patients())
-    shown = readable(table, currency).rename(columns=_MEASURES | {"scenario": "Scenario"})
-    st.dataframe(shown, hide_index=True, alt="Scenarios compared")
-    if len(table) - 1 < len(kept):
-        st.caption("Scenarios that name tests or fees of another study are left out.")
-    downloads(table, "scenarios")
-    if kept:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.selectbox("Scenario", [c.name for c in kept], key="scenario chosen",
-                         format_func=plain)  # fmt: skip
-            st.button("Try its prices", on_click=scenarios.use_chosen)
-            st.button("Delete it", on_click=scenarios.delete_chosen)
 
 
 def sensitivity(asked: Problem, currency: str) -> None:

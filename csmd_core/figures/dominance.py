@@ -27,7 +27,7 @@ def margin_figure(margin: float, interval: MarginInterval | None) -> go.Figure:
             type="rect", x0=start, x1=end, y0=-1, y1=1, fillcolor=colour, opacity=0.12,
             line_width=0, layer="below",
         )  # fmt: skip
-    for x, words, side in ((0.0, "fails ◂ ", "right"), (0.0, " ▸ holds", "left")):
+    for x, words, side in ((0.0, "← fails ", "right"), (0.0, " holds →", "left")):
         figure.add_annotation(x=x, y=0.75, text=words, showarrow=False, xanchor=side)
     colour = HOLDS if margin > 0 else FAILS
     figure.add_scatter(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,7 +14,8 @@ from csmd_core.panels import Panels
 from csmd_core.windows import Window
 
 NOW = "now"  # the shape that marks the current λ; it may be dragged
-LAM_TITLE = "λ, and what avoiding one misdiagnosis is worth"
+Shape = dict[str, Any]  # in Plotly's own JSON
+LAM_TITLE = "λ, and what avoiding one error is worth"
 
 
 def lam_range(windows: Sequence[Window], lam: float | None = None) -> tuple[float, float]:
@@ -41,12 +43,28 @@ def _short(amount: float) -> str:
     return f"{amount:.4g}"
 
 
-def mark_lam(figure: go.Figure, lam: float) -> None:
-    """Draw a line at the current λ."""
-    figure.add_shape(
-        type="line", name=NOW, x0=lam, x1=lam, yref="paper", y0=0, y1=1,
-        line={"color": FAILS, "width": 2, "dash": "dot"},
-    )  # fmt: skip
+def lam_line(lam: float) -> Shape:
+    """The shape that marks the current λ."""
+    return {
+        "type": "line", "name": NOW, "x0": lam, "x1": lam, "yref": "paper", "y0": 0, "y1": 1,
+        "line": {"color": FAILS, "width": 2, "dash": "dot"},
+    }  # fmt: skip
+
+
+def dot(x: float, y: float, radius: int, looks: dict[str, Any]) -> Shape:
+    """A circle of so many pixels around a point: it moves without the figure being drawn anew."""
+    return {
+        "type": "circle", "xsizemode": "pixel", "ysizemode": "pixel", "xanchor": x, "yanchor": y,
+        "x0": -radius, "x1": radius, "y0": -radius, "y1": radius,
+        "line": {"color": FAILS, "width": 3}, **looks,
+    }  # fmt: skip
+
+
+def in_legend(figure: go.Figure, words: str, marker: dict[str, Any]) -> None:
+    """Explain a shape in the legend, where Plotly lists only traces."""
+    figure.add_scatter(
+        x=[None], y=[None], mode="markers", name=words, marker=marker, hoverinfo="skip"
+    )
 
 
 @dataclass(frozen=True)
@@ -58,9 +76,14 @@ class Strip:
     windows: Sequence[Window]
 
 
-def windows_figure(strips: Sequence[Strip], lam: float | None, currency: str = "$") -> go.Figure:
+def windows_figure(
+    strips: Sequence[Strip],
+    lam: float | None,
+    currency: str = "$",
+    frame: tuple[float, float] | None = None,
+) -> go.Figure:
     """Draw λ windows as strips: coloured by best panel, solid where dominance holds."""
-    low, high = lam_range([w for strip in strips for w in strip.windows], lam)
+    low, high = frame or lam_range([w for strip in strips for w in strip.windows], lam)
     figure = base_figure(x=LAM_TITLE, y="", height=190 + 60 * len(strips))
     named: set[int] = set()
     for row, strip in enumerate(strips):
@@ -69,12 +92,12 @@ def windows_figure(strips: Sequence[Strip], lam: float | None, currency: str = "
             if w.high > low and w.low < high:
                 _piece(figure, (row, strip, w), (low, high), colours[w.best], named)
     if lam is not None:
-        mark_lam(figure, lam)
+        figure.add_shape(lam_line(lam))
     figure.update_layout(barmode="overlay", bargap=0.25)
     figure.update_xaxes(lam_axis(low, high, currency))
     figure.update_yaxes(
         tickvals=list(range(len(strips))), ticktext=[label(s.name, 24) for s in strips],
-        range=[len(strips) - 0.5, -0.5],
+        range=[len(strips) - 0.5, -0.5], showticklabels=len(strips) > 1,
     )  # fmt: skip
     return figure
 
@@ -98,9 +121,12 @@ def _piece(
         base=[start], x=[end - start], y=[row], orientation="h", name=name,
         legendgroup=str(mask), showlegend=mask not in named,
         marker={
-            "color": colour, "opacity": 1.0 if w.holds else 0.45,
+            "color": colour, "opacity": 1.0 if w.holds else 0.5,
             "line": {"width": 1, "color": "white"},
-            "pattern": {"shape": "" if w.holds else "/", "fgopacity": 0.6, "size": 6},
+            "pattern": {
+                "shape": "" if w.holds else "/", "fillmode": "overlay", "fgcolor": "white",
+                "size": 7, "solidity": 0.25,
+            },
         },
         hovertemplate=f"{name}<br>{state}<br>λ {w.low:.4g} to {w.high:.4g}<extra></extra>",
     )  # fmt: skip

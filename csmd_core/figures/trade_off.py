@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from csmd_core.budget import frontier
-from csmd_core.figures.lam import LAM_TITLE, lam_axis, lam_range, mark_lam
+from csmd_core.figures.lam import LAM_TITLE, Shape, dot, in_legend, lam_axis, lam_line
 from csmd_core.figures.style import FAILS, HOLDS, NEUTRAL, base_figure, label, panel_colours
 from csmd_core.panels import Panels
-from csmd_core.problem import Problem
+from csmd_core.problem import Evidence, Problem
 from csmd_core.windows import Window
 
 MOST_LINES = 40  # panels that are never best: the nearest are drawn, faded
@@ -25,23 +25,34 @@ _GREY = "rgba(136,136,136,0.14)"
 _FADED = "rgba(136,136,136,0.35)"
 
 
-def loss_figure(problem: Problem, windows: Sequence[Window], currency: str = "$") -> go.Figure:
+def loss_figure(
+    panels: Panels,
+    evidence: Evidence,
+    windows: Sequence[Window],
+    frame: tuple[float, float],
+    currency: str = "$",
+) -> go.Figure:
     """Draw every panel's loss over λ: the best one thick, where dominance holds shaded."""
-    lam = problem.one_lam
-    assert lam is not None
-    low, high = lam_range(windows, lam)
+    low, high = frame
     ends = [w.high for w in windows if np.isfinite(w.high)]
-    grid = np.unique([*np.geomspace(low, high, 60), *ends, lam])
-    losses = grid[:, None] * problem.panels.costs + problem.evidence.error_rates
-    n_best = len({w.best for w in windows})
-    figure = base_figure(x=LAM_TITLE, y="Loss", height=400 + 22 * min(n_best, MOST_NAMES))
-    _faded_lines(figure, grid, losses, {w.best for w in windows})
-    _best_lines(figure, problem.panels, windows, grid, losses)
+    grid = np.unique([*np.geomspace(low, high, 60), *ends])
+    losses = grid[:, None] * panels.costs + evidence.error_rates
+    best = {w.best for w in windows}
+    figure = base_figure(x=LAM_TITLE, y="Loss", height=400 + 22 * min(len(best), MOST_NAMES))
+    _faded_lines(figure, grid, losses, best)
+    _best_lines(figure, panels, windows, grid, losses)
     _shade(figure, windows, low, high)
-    _mark(figure, lam, float(losses[np.searchsorted(grid, lam)].min()))
+    in_legend(figure, "λ now", {"symbol": "circle", "size": 10, "color": FAILS})
     figure.update_yaxes(_loss_axis(losses.min(axis=1)))
     figure.update_xaxes(lam_axis(low, high, currency))
     return figure
+
+
+def loss_now(problem: Problem) -> list[Shape]:
+    """Mark the present λ on the losses: all that moves with it."""
+    lam = problem.one_lam
+    assert lam is not None
+    return [lam_line(lam), dot(lam, float(problem.losses.min()), 6, {"fillcolor": FAILS})]
 
 
 def _loss_axis(least: NDArray[np.float64]) -> dict[str, object]:
@@ -113,18 +124,7 @@ def _shade(figure: go.Figure, windows: Sequence[Window], low: float, high: float
                 fillcolor=colour, line_width=0, layer="below",
             )  # fmt: skip
         if mine:
-            figure.add_scatter(
-                x=[None], y=[None], mode="markers", name=words, hoverinfo="skip",
-                marker={"symbol": "square", "size": 13, "color": colour},
-            )  # fmt: skip
-
-
-def _mark(figure: go.Figure, lam: float, loss: float) -> None:
-    mark_lam(figure, lam)
-    figure.add_scatter(
-        x=[lam], y=[loss], mode="markers", name="λ now", hoverinfo="skip",
-        marker={"symbol": "diamond", "size": 13, "color": FAILS},
-    )  # fmt: skip
+            in_legend(figure, words, {"symbol": "square", "size": 13, "color": colour})
 
 
 def loss_bars_figure(problem: Problem, most: int = 12) -> go.Figure:
@@ -147,35 +147,48 @@ def loss_bars_figure(problem: Problem, most: int = 12) -> go.Figure:
     return figure
 
 
-def frontier_figure(problem: Problem, currency: str = "$") -> go.Figure:
-    """Draw panels by cost and error rate, the best-for-some-λ ones joined, the budget line."""
-    table, best = frontier(problem.panels, problem.evidence), problem.best
-    assert best is not None
+def frontier_figure(panels: Panels, evidence: Evidence, currency: str = "$") -> go.Figure:
+    """Draw panels by cost and error rate: those best for some λ joined, the others faded."""
+    table = frontier(panels, evidence)
     figure = base_figure(x=f"Cost per patient ({label(currency)})", y="Error rate", height=420)
-    table["colour"] = panel_colours(problem.panels)
-    joined, others = table[table["best_for_some"]], table[~table["best_for_some"]]
-    near = others.nsmallest(MOST_POINTS, "error_rate")
+    table["colour"] = panel_colours(panels)
+    joined = table[table["best_for_some"]].sort_values("cost")
+    near = table[~table["best_for_some"]].nsmallest(MOST_POINTS, "error_rate")
     _points(figure, near, "Never best", {"size": 7, "color": NEUTRAL, "opacity": 0.4})
     figure.add_scatter(
         x=joined["cost"], y=joined["error_rate"], mode="lines", showlegend=False,
         line={"color": NEUTRAL, "dash": "dot"}, hoverinfo="skip",
     )  # fmt: skip
     _points(figure, joined, "Best for some λ", {"size": 12, "color": joined["colour"]})
-    row = table.iloc[best]
-    figure.add_scatter(
-        x=[row["cost"]], y=[row["error_rate"]], mode="markers", name="Best now", hoverinfo="skip",
-        marker={"symbol": "circle-open", "size": 21, "line": {"width": 3}, "color": FAILS},
-    )  # fmt: skip
-    _budget_line(figure, problem, float(table["cost"].max()))
-    figure.update_yaxes(tickformat=".0%", range=[0, float(near_top(table, near, joined))])
-    figure.update_xaxes(rangemode="tozero")
+    ring = {"symbol": "circle-open", "size": 13, "line": {"width": 3}, "color": FAILS}
+    in_legend(figure, "Best now", ring)
+    in_legend(
+        figure, "Budget line at this λ", {"symbol": "line-ew-open", "size": 13, "color": FAILS}
+    )
+    highest = max(joined["error_rate"].max(), near["error_rate"].max() if len(near) else 0)
+    figure.update_yaxes(tickformat=".0%", range=[0, 1.12 * float(highest) or 1.0])
+    figure.update_xaxes(range=[0, 1.08 * float(table["cost"].max()) or 1.0])
     return figure
 
 
-def near_top(table: pd.DataFrame, *drawn: pd.DataFrame) -> float:
-    """The highest error rate that is drawn, with room above it."""
-    rates = pd.concat([part["error_rate"] for part in drawn])
-    return float(rates.max() if len(rates) else table["error_rate"].max()) * 1.12 or 1.0
+def frontier_now(problem: Problem) -> list[Shape]:
+    """Ring the best panel, and draw its cost and the budget line.
+
+    On that line money and errors weigh as much as in the best panel; no panel lies below it.
+    """
+    assert problem.best is not None
+    cost, rate = problem.panels.costs[problem.best], problem.evidence.error_rates[problem.best]
+    ring = dot(float(cost), float(rate), 11, {})
+    if problem.one_lam is None:
+        return [ring]
+    loss, end = float(problem.losses.min()), 1.08 * float(problem.panels.costs.max())
+    x = min(end, loss / problem.one_lam)
+    line = {
+        "type": "line", "x0": 0, "y0": loss, "x1": x, "y1": loss - problem.one_lam * x,
+        "line": {"color": FAILS, "width": 1.5},
+    }  # fmt: skip
+    at_most = lam_line(float(cost)) | {"name": "at most"}
+    return [ring, line, at_most]
 
 
 def _points(figure: go.Figure, rows: pd.DataFrame, name: str, looks: dict[str, object]) -> None:
@@ -185,23 +198,6 @@ def _points(figure: go.Figure, rows: pd.DataFrame, name: str, looks: dict[str, o
             text=[label(panel) for panel in rows["panel"]],
             hovertemplate="%{text}<br>cost %{x:,.2f}<br>error rate %{y:.1%}<extra></extra>",
         )  # fmt: skip
-
-
-def _budget_line(figure: go.Figure, problem: Problem, dearest: float) -> None:
-    """Draw where money and errors weigh the same as in the best panel: nothing lies below."""
-    lam, best = problem.one_lam, problem.best
-    if lam is None or best is None:
-        return
-    loss = float(problem.losses[best])
-    figure.add_vline(
-        x=float(problem.panels.costs[best]), line={"color": FAILS, "width": 1, "dash": "dot"}
-    )
-    figure.add_scatter(
-        x=[0, min(dearest * 1.05, loss / lam)],
-        y=[loss, max(loss - lam * dearest * 1.05, 0)],
-        mode="lines", name="Budget line at this λ", line={"color": FAILS, "width": 1.5},
-        hoverinfo="skip",
-    )  # fmt: skip
 
 
 def tornado_figure(table: pd.DataFrame, lam: float | None, currency: str = "$") -> go.Figure:
