@@ -223,7 +223,8 @@ def _ask_live(entry: Entry, problem: str, policy: str, seed: int) -> None:
     lam, played = entry["lams"][problem], entry["policies"][policy]
     live = {
         "policies": [[played["kind"], played["parameter"]]], "watched": policy, "seed": seed,
-        "order": entry["order"], "n": entry["n_patients"], "cursor": 0, "teaching": False,
+        "order": entry["order"], "n": min(entry["n_patients"], 100_000), "cursor": 0,
+        "teaching": False,
     }  # fmt: skip
     session.change(lam=lam[0] if len(set(lam)) == 1 else lam, live={**session.get("live"), **live})
     st.session_state["go live"] = True

@@ -10,11 +10,12 @@ from studio.text import money, percent, plain
 
 def read_regret(summary: pd.DataFrame) -> str:
     """Say who ends with the least regret and who with the most, on the first problem shown."""
-    rows = _first(summary).sort_values("regret")
+    rows = _learning(_first(summary)).sort_values("regret")
     least, most = rows.iloc[0], rows.iloc[-1]
+    who = _without_labels(summary, rows)
     words = (
-        f"{_where(summary)}After {least['n_patients']:,} patients **{plain(least['policy'])}** has "
-        f"the least regret: {plain(_interval(least, 'regret'))}"
+        f"{_where(summary)}After {least['n_patients']:,} patients{who} "
+        f"**{plain(least['policy'])}** has the least regret: {plain(_interval(least, 'regret'))}"
     )
     if len(rows) == 1:
         return words + "."
@@ -23,10 +24,10 @@ def read_regret(summary: pd.DataFrame) -> str:
 
 def read_best(summary: pd.DataFrame) -> str:
     """Say who gives the best panel most often."""
-    rows = _first(summary).sort_values("best_share")
-    most = rows.iloc[-1]
+    rows = _learning(_first(summary)).sort_values("best_share")
+    most, who = rows.iloc[-1], _without_labels(summary, rows).removeprefix(", ").capitalize()
     words = (
-        f"{_where(summary)}**{plain(most['policy'])}** gives the best panel most often: to "
+        f"{_where(summary)}{who} **{plain(most['policy'])}** gives the best panel most often: to "
         f"{plain(percent(most['best_share']))} of all patients"
     )
     if len(rows) == 1:
@@ -37,8 +38,7 @@ def read_best(summary: pd.DataFrame) -> str:
 
 def read_money(summary: pd.DataFrame, currency: str) -> str:
     """Say what the policy with the least regret saves, and at what price in misdiagnoses."""
-    rows = _first(summary)
-    row = rows.sort_values("regret").iloc[0]
+    row = _learning(_first(summary)).sort_values("regret").iloc[0]
     saved = money(row["money_saved"] / row["n_patients"], currency)
     words = (
         f"{_where(summary)}Against giving everyone every test, **{plain(row['policy'])}** saves "
@@ -96,6 +96,17 @@ def _margin_trend(summary: pd.DataFrame) -> float | None:
 def _first(summary: pd.DataFrame) -> pd.DataFrame:
     first: pd.DataFrame = summary[summary["problem"] == summary["problem"].iloc[0]]
     return first
+
+
+def _learning(rows: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the policies that are there to compare with, unless there is no other."""
+    mine: pd.DataFrame = rows[rows["policy"].str.startswith(tuple(LEARNING))]
+    return rows if mine.empty else mine
+
+
+def _without_labels(summary: pd.DataFrame, rows: pd.DataFrame) -> str:
+    others = len(rows) < summary["policy"].nunique()
+    return ", of those that learn without labels," if others else ""
 
 
 def _where(summary: pd.DataFrame) -> str:

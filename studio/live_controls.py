@@ -74,11 +74,12 @@ _FIRST = next(iter(POLICIES.values()))
 
 
 def _patients() -> None:
-    choice_of("Patients played", "n", LENGTHS, widget=st.selectbox, format_func=lambda n: f"{n:,}")
+    lengths = sorted({*LENGTHS, setting("n")})  # an experiment's run has its own length
+    choice_of("Patients played", "n", lengths, widget=st.selectbox, format_func=lambda n: f"{n:,}")
     choice_of("They come", "order", list(ORDERS), widget=st.selectbox, format_func=ORDERS.get)
     st.session_state["live seed"] = setting("seed")
     st.number_input(
-        "Seed", 0, 2**31, key="live seed", on_change=lambda: _restart(_state("live seed")),
+        "Seed", 0, 2**53 - 1, key="live seed", on_change=lambda: _restart(_state("live seed")),
         help="The same seed gives the same patients and the same draws.",
     )  # fmt: skip
     toggle("Band of repeats behind the chart", "band")

@@ -86,9 +86,10 @@ def _widget(widget: Any, label: str, name: str, *args: Any, **looks: Any) -> Non
 def case_buttons(case: Case) -> None:
     """Open one case on another page, by one click."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.markdown(f"**Case {case.number}**", width=70)
+        st.markdown(f"Case {case.number}:", width=60)
         for page, (title, icon) in _PLACES.items():
-            if st.button(title, key=f"{case.study} {case.number} {page}", icon=icon):
+            key = f"{case.study} {case.number} {page}"
+            if st.button(title, key=key, icon=icon, type="tertiary"):
                 open_case(case, PRICES[chosen()["prices"]])
                 st.switch_page(page)
 
@@ -100,7 +101,7 @@ def all_cases() -> None:
         "what you are working on stays where it is."
     )
     for study, column in zip(PRINTED, st.columns(2), strict=True):
-        with column:
+        with column, st.container(border=True, gap="xsmall"):
             st.markdown(f"**{plain(study.capitalize())}**")
             for case in CASES:
                 if case.study == study:

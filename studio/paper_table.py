@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,8 +15,6 @@ from csmd_core.reproduce import Settings, paper_table
 from studio.downloads import downloads
 from studio.shelf import kept
 from studio.text import plain
-
-_AS_PRINTED, _MEASURED = "printed", "measured"
 
 
 def measured_table(settings: Settings) -> pd.DataFrame:
@@ -48,13 +47,12 @@ def _instance(row: Mapping[Any, Any]) -> dict[str, object]:
     told = differences_of(row["study"], row["case"])
     return {
         "case": f"{row['study'].capitalize()} {row['case']}",
-        "lam": ", ".join(f"{lam:g}" for lam in row["lam"]),
+        "lam": ", ".join(f"{lam:.5f}".rstrip("0") for lam in row["lam"]),
         "best_printed": row["best_printed"],
         "best": row["best"],
         "holds_printed": _verdict(row["holds_printed"], vacuous=False),
         "holds": _verdict(row["holds"], row["vacuous"]),
-        "margin": row["margin"],
-        "interval": _interval(row["margin_low"], row["margin_high"]),
+        "margin": _margin(row["margin"], row["margin_low"], row["margin_high"]),
         "probability_holds": row["probability_holds"],
         "differs": ", ".join(difference.quantity for difference in told),
     }
@@ -70,11 +68,11 @@ def panel_rows(table: pd.DataFrame) -> pd.DataFrame:
             rows.append(
                 {
                     "panel": f"{study.capitalize()} {k + 1}",
-                    "tests": name,
                     "cost_printed": row["cost_printed"][k],
                     "cost": row["cost"][k],
                     "error_rate_printed": row["error_rate_printed"][k],
                     "error_rate": row["error_rate"][k],
+                    "tests": name,
                 }
             )
     return pd.DataFrame(rows)
@@ -98,15 +96,13 @@ def show_differences() -> None:
     found = contradiction()
     st.markdown("**Printed cases 2 and 5 of diabetes contradict each other.**")
     st.markdown(plain(found.sentence))
-    arithmetic = (
-        f"Case 2 holds only if panels 2 and 3 disagree on less than  "
-        f"{found.holds_arithmetic}\n"
-        f"Case 5 fails only if panels 2 and 3 disagree on at least   "
-        f"{found.fails_arithmetic}\n"
-        f"Measured disagreement of panels 2 and 3                    "
-        f"{found.measured:.4f}"
+    st.markdown(
+        f"- Case 2 holds only if panels 2 and 3 disagree on less than "
+        f"{plain(found.holds_arithmetic)}\n"
+        f"- Case 5 fails only if panels 2 and 3 disagree on at least "
+        f"{plain(found.fails_arithmetic)}\n"
+        f"- Measured: they disagree on {plain(f'{found.measured:.4f}')}"
     )
-    st.code(arithmetic, language=None, wrap_lines=True)
     st.markdown("**Every difference, and why**")
     for told in differences():
         cases = "all cases" if len(told.cases) > 1 else f"case {told.cases[0]}"
@@ -133,30 +129,34 @@ def _verdict(holds: bool, vacuous: bool) -> str:
     return "holds" if holds else "fails"
 
 
-def _interval(low: float, high: float) -> str:
-    return f"{low:+.3f} to " + ("∞" if high == float("inf") else f"{high:+.3f}")
+def _margin(margin: float | None, low: float, high: float) -> str:
+    """Write the margin with its interval; a margin that is missing is vacuous."""
+    if margin is None or math.isnan(margin):
+        return "none: the best panel is the dearest"
+    return f"{margin:+.3f} ({low:+.3f} to {'∞' if math.isinf(high) else f'{high:+.3f}'})"
 
 
 _column = st.column_config
 _INSTANCES = {
-    "case": _column.TextColumn("Case", pinned=True),
-    "lam": _column.TextColumn("λ of the panels"),
-    "best_printed": _column.NumberColumn(f"Best panel, {_AS_PRINTED}"),
-    "best": _column.NumberColumn(f"Best panel, {_MEASURED}"),
-    "holds_printed": _column.TextColumn(f"Weak dominance, {_AS_PRINTED}"),
-    "holds": _column.TextColumn(f"Weak dominance, {_MEASURED}"),
-    "margin": _column.NumberColumn("Margin", format="%+.3f", help="Above 0: it holds."),
-    "interval": _column.TextColumn("95% interval of the margin"),
-    "probability_holds": _column.NumberColumn(
-        "Chance that it holds", format="percent", help="Over resampled patients."
+    "case": _column.TextColumn("Case", pinned=True, width=82),
+    "lam": _column.TextColumn("λ of panels 1, 2, 3", width=142),
+    "best_printed": _column.NumberColumn("Best, printed", width=88),
+    "best": _column.NumberColumn("measured", width=70),
+    "holds_printed": _column.TextColumn("Dominance, printed", width=130),
+    "holds": _column.TextColumn("measured", width=110),
+    "margin": _column.TextColumn(
+        "Margin (95% interval)", width=180, help="Above 0, weak dominance holds."
     ),
-    "differs": _column.TextColumn("Differs in"),
+    "probability_holds": _column.NumberColumn(
+        "Chance to hold", format="percent", width=105, help="Over resampled patients."
+    ),
+    "differs": _column.TextColumn("Differs in", width=220),
 }
 _PANELS = {
-    "panel": _column.TextColumn("Panel", pinned=True),
+    "panel": _column.TextColumn("Panel", pinned=True, width=90),
+    "cost_printed": _column.NumberColumn("Cost, printed", format="%.2f", width=100),
+    "cost": _column.NumberColumn("measured", format="%.2f", width=85),
+    "error_rate_printed": _column.NumberColumn("Error rate, printed", format="%.4f", width=130),
+    "error_rate": _column.NumberColumn("measured", format="%.4f", width=85),
     "tests": _column.TextColumn("Tests"),
-    "cost_printed": _column.NumberColumn(f"Cost, {_AS_PRINTED}", format="%.2f"),
-    "cost": _column.NumberColumn(f"Cost, {_MEASURED}", format="%.2f"),
-    "error_rate_printed": _column.NumberColumn(f"Error rate, {_AS_PRINTED}", format="%.4f"),
-    "error_rate": _column.NumberColumn(f"Error rate, {_MEASURED}", format="%.4f"),
 }
