@@ -9,7 +9,8 @@ from studio import session, shell
 from studio.store import StoreUnavailable
 from studio.text import plain, show_faults
 
-st.set_page_config(page_title="CSMD Studio", page_icon=":material/biotech:", layout="wide")
+# Before the menu, and no :material/…: as a favicon such icons are fetched from an outside server.
+st.set_page_config(page_icon="🔬", layout="wide")
 
 here = Path(__file__).parent
 pages = [
@@ -18,6 +19,7 @@ pages = [
     if (here / path).exists()
 ]
 page = st.navigation(pages)
+st.set_page_config(page_title=f"{page.title} · CSMD Studio")
 
 try:
     session.begin()

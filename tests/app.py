@@ -57,18 +57,18 @@ def _id_of(node: Any) -> str:
 
 
 @contextmanager
-def server(data: Path, *options: str) -> Iterator[str]:
+def server(data: Path, prefix: str = "") -> Iterator[str]:
     """Start the app as a user does, on a free port of loopback; yield its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port),
-               "--server.address", "127.0.0.1", *options]  # fmt: skip
+               "--server.address", "127.0.0.1", "--server.baseUrlPath", prefix]  # fmt: skip
     log = (data / "server.log").open("ab")
     process = subprocess.Popen(
         command, cwd=ROOT, env={**os.environ, "CSMD_DATA": str(data)}, stdout=log, stderr=log
     )
-    address = f"http://127.0.0.1:{port}"
+    address = f"http://127.0.0.1:{port}/{prefix}".rstrip("/")
     try:
         _wait_until_up(address)
         yield address
