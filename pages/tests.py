@@ -6,7 +6,7 @@ from studio import shell, work
 from studio.tests_grid import about_tests, edit_tests
 from studio.tests_parts import choose_classifier, choose_panels, wait_for_fit
 from studio.tests_results import show_results
-from studio.text import count, show_faults
+from studio.text import show_faults
 
 shell.header(
     "Tests",
@@ -31,7 +31,7 @@ if serious:
     show_faults(elsewhere)
     if elsewhere:
         st.page_link("pages/data.py", label="Go to Data", icon=":material/arrow_forward:")
-    st.info(f"The panels follow once {count(len(serious), 'fault')} above is mended.")
+    st.info("The panels follow once everything above is mended.")
     work.stop()
 
 made = work.panels()

@@ -19,7 +19,7 @@ from studio.tests_rows import (
     tests_frame,
     with_fees_renamed,
 )
-from studio.text import plain
+from studio.text import plain, sentence_case
 
 
 def edit_tests(study: Study) -> None:
@@ -46,7 +46,7 @@ def tests_grid(study: Study, key: str) -> None:
     column = st.column_config
     looks = {
         "order": column.NumberColumn(
-            "No.", width=50, format="%d", help="The order of a cascade: write another number."
+            "No.", width=60, format="%d", help="The order of a cascade: write another number."
         ),
         "name": column.TextColumn("Test", width=150),
         "price": column.NumberColumn(f"Price ({study.currency})", format="%.2f", width=95),
@@ -121,7 +121,7 @@ def _actions(study: Study) -> None:
         st.session_state["start from"] = tests_changes.started_from()
         st.selectbox(
             "Start from", tests_changes.starts(), key="start from", on_change=_start, width=230,
-            placeholder="your own tests", format_func=lambda start: plain(start).capitalize(),
+            placeholder="your own tests", format_func=sentence_case,
         )  # fmt: skip
         with st.popover("Join tests", icon=":material/merge:", disabled=len(study.tests) < 2):
             _join(study)
@@ -136,7 +136,7 @@ def _actions(study: Study) -> None:
 def _join(study: Study) -> None:
     st.caption("One test of several: all their columns, their prices added, their fees shared.")
     names = list(dict.fromkeys(test.name for test in study.tests))
-    st.multiselect("Tests to join", names, key="join these", format_func=plain)
+    st.multiselect("Tests to join", names, key="join these")
     st.text_input("Name of the new test", key="join name", max_chars=80)
     st.button("Join", on_click=_joined, type="primary")
 

@@ -13,7 +13,7 @@ from csmd_core.study import Study
 from studio import jobs, session, work
 from studio.grid import grid
 from studio.shelf import shelf
-from studio.text import count, duration, show_faults
+from studio.text import count, duration, sentence_case, show_faults
 
 _MODES = {"cascade": "One after the other (cascade)", "subsets": "Any subset"}
 _FOLDS = (2, 3, 5, 10, 20)
@@ -92,7 +92,7 @@ def choose_classifier() -> None:
     one, two, three, four = st.columns([3, 3, 3, 2])
     with one:
         _fitting_widget(
-            st.selectbox, "Classifier", "classifier", list(CLASSIFIERS), format_func=str.capitalize
+            st.selectbox, "Classifier", "classifier", list(CLASSIFIERS), format_func=sentence_case
         )
     with two:
         _fitting_widget(

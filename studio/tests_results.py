@@ -150,7 +150,7 @@ def _roc(made: Panels, known: Evidence, table: pd.DataFrame) -> None:
     start = np.flatnonzero(table["best_for_some"])
     shown = st.multiselect(
         "Panels drawn", range(len(made)), default=start[-4:].tolist(),
-        format_func=lambda i: plain(made.names[i]), max_selections=_MOST_CURVES, key="roc panels",
+        format_func=lambda i: made.names[i], max_selections=_MOST_CURVES, key="roc panels",
     )  # fmt: skip
     if not shown:
         st.info("Choose at least one panel to draw.")
@@ -171,8 +171,8 @@ def _show_table(study: Study, table: pd.DataFrame) -> None:
     st.subheader("All panels")
     column = st.column_config
     looks = {
-        "panel": column.TextColumn("Panel", width="medium", pinned=True),
-        "tests": column.NumberColumn("Tests", width=55),
+        "panel": column.TextColumn("Panel", width=170, pinned=True),
+        "tests": None,
         "cost": column.NumberColumn(f"Cost ({study.currency})", format="%.2f"),
         "interval": column.TextColumn("95% interval", help=_HELP["interval"]),
         "best_for_some": column.CheckboxColumn("Can be best", help=_HELP["best_for_some"]),

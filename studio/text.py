@@ -11,6 +11,8 @@ from csmd_core.faults import Fault
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&^=@/])")
 
+_ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)  # else made a link
+
 
 def plain(text: object) -> str:
     r"""Escape text so that Markdown shows it letter by letter: no link, image, formula or style.
@@ -18,7 +20,8 @@ def plain(text: object) -> str:
     >>> print(plain("![](x) $5$ <b>"))
     \!\[\]\(x\) \$5\$ \<b\>
     """
-    return _MARKS.sub(r"\\\1", str(text).replace("\n", " "))
+    unlinked = _ADDRESS.sub("\u2060", str(text).replace("\n", " "))
+    return _MARKS.sub(r"\\\1", unlinked)
 
 
 def money(amount: float, currency: str = "$") -> str:
@@ -64,6 +67,15 @@ def signed(x: float) -> str:
 def count(n: int, one: str, many: str | None = None) -> str:
     """Write "1 panel", "63 panels"."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def sentence_case(text: str) -> str:
+    """Begin with a capital and leave the rest as it is.
+
+    >>> sentence_case("naive Bayes")
+    'Naive Bayes'
+    """
+    return text[:1].upper() + text[1:]
 
 
 def duration(seconds: float) -> str:

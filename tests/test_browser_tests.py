@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
 ROW, HEADING, MARKER = 35, 35, 33  # pixels of the grid's rows, heading and row marks
-WIDTHS = {"No.": 50, "Test": 150, "Price (CA$)": 95}
+WIDTHS = {"No.": 60, "Test": 150, "Price (CA$)": 95}
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def test_the_heat_map_shows_the_disagreement_of_the_panels_picked():
     assert np.array_equal(np.array(whole.z), evidence.disagreement)
     some = disagreement_figure(panels, evidence, [0, 3])
     assert np.array_equal(np.array(some.data[0].z), evidence.disagreement[np.ix_([0, 3], [0, 3])])
-    assert some.layout.yaxis.ticktext == (panels.names[0], panels.names[3])
+    assert some.layout.yaxis.ticktext == tuple(label(panels.names[i], 28) for i in (0, 3))
 
 
 def test_tags_in_test_names_never_reach_a_figure():

@@ -57,9 +57,7 @@ def _points(panels: Panels, table: pd.DataFrame) -> go.Scatter | go.Scattergl:
         mode="markers+text" if few else "markers",
         showlegend=False,
         text=[label(added, 24) for added in _steps(panels)] if few else None,
-        textposition=np.where(
-            table["cost"] > 0.8 * table["cost"].max(), "top left", "top right"
-        ).tolist(),
+        textposition=_beside(table["cost"]),
         customdata=[label(name) for name in table["panel"]],
         error_y={
             "type": "data",
@@ -79,6 +77,12 @@ def _points(panels: Panels, table: pd.DataFrame) -> go.Scatter | go.Scattergl:
     )
 
 
+def _beside(costs: pd.Series[float]) -> list[str]:
+    """Put names in turn above and below, and inside the chart at its right end."""
+    sides = np.where(costs > 0.8 * costs.max(), "left", "right")
+    return [f"{('top', 'bottom')[k % 2]} {side}" for k, side in enumerate(sides)]
+
+
 def _steps(panels: Panels) -> list[str]:
     """Name each panel of a cascade by the test it adds."""
     return [("+ " if k else "") + test.name for k, test in enumerate(panels.tests)]
@@ -89,9 +93,11 @@ def disagreement_figure(
 ) -> go.Figure:
     """Draw how often each two panels disagree, as a heat map; ``shown`` picks panels."""
     picked = list(range(len(panels))) if shown is None else list(shown)
-    names = [label(panels.names[i], 40) for i in picked]
+    told = _steps(panels) if panels.mode == "cascade" else panels.names
+    names = [label(told[i], 28) for i in picked]
     values = evidence.ordered_as(panels).disagreement[np.ix_(picked, picked)]
-    figure = base_figure(x="", y="", height=int(min(720, 260 + 34 * len(picked))))
+    same = "The same panels, in the same order"
+    figure = base_figure(x=same, y="", height=int(min(720, 260 + 34 * len(picked))))
     small = len(picked) <= 12
     figure.add_heatmap(
         z=values, zmin=0, colorscale="Cividis", reversescale=True,
