@@ -11,7 +11,7 @@ from studio.paper_parts import (
     choose_size,
     settings,
 )
-from studio.paper_table import show_differences, show_table
+from studio.paper_table import measured_table, show_differences, show_table
 from studio.text import show_faults
 
 shell.header(
@@ -50,4 +50,4 @@ else:
     paper_run.say_how_it_ended(now)
 made = paper_run.drawn(now)
 if made is not None:
-    paper_run.show(made)
+    paper_run.show(made, measured_table(now))

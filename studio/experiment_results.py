@@ -13,6 +13,7 @@ from csmd_core.figures.experiments import (
     margin_regret_figure,
     savings_figure,
 )
+from csmd_core.report import experiment_page
 from studio import experiment_words as words
 from studio import results, session
 from studio.downloads import downloads
@@ -40,6 +41,7 @@ def show_results() -> None:
     tables = results.load_together(picked)
     _chart(tables, picked[0]["currency"])
     _details(tables)
+    _report(picked, tables)
     if len(picked) == 1:
         _one_run(picked[0], tables.result)
 
@@ -177,6 +179,15 @@ def _details(tables: Tables) -> None:
         downloads(tables.result.runs, "runs")
         st.caption("Over time: the mean of each measure and its 95% interval.")
         downloads(tables.result.curves, "curves")
+
+
+def _report(picked: list[Entry], tables: Tables) -> None:
+    title = ", ".join(entry["name"] for entry in picked)
+    st.download_button(
+        "Everything as one page (HTML)", key="experiment report", icon=":material/download:",
+        data=lambda: experiment_page(title, tables.result, tables.summary).encode(),
+        file_name="experiment.html", mime="text/html", on_click="ignore",
+    )  # fmt: skip
 
 
 def _one_run(entry: Entry, result: Experiment) -> None:

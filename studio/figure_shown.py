@@ -5,6 +5,8 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
+from csmd_core.report import html_page
+
 
 def show_figure(figure: go.Figure, *, key: str, alt: str, name: str) -> None:
     """Show a figure that can be taken away under a file name."""
@@ -16,16 +18,10 @@ def show_figure(figure: go.Figure, *, key: str, alt: str, name: str) -> None:
     )  # fmt: skip
     with st.popover("Take the chart away", icon=":material/download:", type="tertiary"):
         st.download_button(
-            "Interactive page (HTML)", lambda: as_html(figure, name), f"{name}.html", "text/html",
-            key=f"{key} html", on_click="ignore", icon=":material/download:",
+            "Interactive page (HTML)", lambda: html_page(name, [figure]).encode(), f"{name}.html",
+            "text/html", key=f"{key} html", on_click="ignore", icon=":material/download:",
         )  # fmt: skip
         st.segmented_control(
             "The camera in the chart's toolbar saves", ["PNG", "SVG"], default="PNG",
             key=f"{key} picture", required=True,
         )  # fmt: skip
-
-
-def as_html(figure: go.Figure, title: str) -> bytes:
-    """Write a page that needs no network."""
-    page: str = figure.to_html(include_plotlyjs=True, full_html=True)
-    return page.replace("<head>", f"<head><title>{title}</title>", 1).encode()

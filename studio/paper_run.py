@@ -17,8 +17,8 @@ from csmd_core.figures.experiments import (
     margin_regret_figure,
 )
 from csmd_core.plan import Plan
+from csmd_core.report import paper_page, paper_summaries
 from csmd_core.reproduce import Reproduction, Settings, paper_experiments, paper_parts
-from csmd_core.summary import summary_table
 from studio import experiment_words as words
 from studio import jobs
 from studio.downloads import downloads
@@ -74,12 +74,7 @@ def start(settings: Settings) -> None:
 
     def play(progress: jobs.Progress) -> None:
         found = paper_experiments(settings, progress)
-        summaries = {
-            name: summary_table(result, found.parts[name].problems)
-            for name, result in found.results.items()
-            if result.n_done
-        }
-        keep.put(key if found.stopped else whole, Drawn(found, summaries))
+        keep.put(key if found.stopped else whole, Drawn(found, paper_summaries(found)))
 
     jobs.start(key, play, _KIND)
 
@@ -106,8 +101,8 @@ def watch(settings: Settings) -> None:
     watch_runs(_job_key(settings))
 
 
-def show(made: Drawn) -> None:
-    """Show one part in one chart, its sentence and its tables."""
+def show(made: Drawn, table: pd.DataFrame) -> None:
+    """Show one part in one chart, its sentence and its tables; ``table`` is Table I."""
     found = made.found
     if found.stopped:
         st.warning(f"Stopped early: {found.n_done:,} of {count(found.n_total, 'run')} were played.")
@@ -137,6 +132,10 @@ def show(made: Drawn) -> None:
         downloads(result.runs, f"{part}-runs")
         st.caption("Over time.")
         downloads(result.curves, f"{part}-curves")
+    st.download_button(
+        "Everything as one page (HTML)", lambda: paper_page(found, table).encode(), "paper.html",
+        "text/html", key="paper report", icon=":material/download:", on_click="ignore",
+    )  # fmt: skip
 
 
 def _of(study: str, result: Experiment, summary: pd.DataFrame) -> tuple[Experiment, pd.DataFrame]:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from csmd_core.differences import contradiction, differences, differences_of
 from csmd_core.paper import PRINTED, paper_panels
+from csmd_core.report import flat_table
 from csmd_core.reproduce import Settings, paper_table
 from studio.downloads import downloads
 from studio.shelf import kept
@@ -35,7 +36,7 @@ def show_table(settings: Settings) -> None:
         panel_rows(table), hide_index=True, key="paper panels", column_config=_PANELS,
         height="content", alt="Costs and error rates of the panels, printed and measured",
     )  # fmt: skip
-    downloads(flat(table), "table-1")
+    downloads(flat_table(table), "table-1")
 
 
 def instances(table: pd.DataFrame) -> pd.DataFrame:
@@ -76,19 +77,6 @@ def panel_rows(table: pd.DataFrame) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
-
-
-def flat(table: pd.DataFrame) -> pd.DataFrame:
-    """Give every panel's λ, cost and error rate a column of its own."""
-    parts = []
-    for column in table:
-        values = table[column]
-        if isinstance(values.iloc[0], tuple):
-            wide = pd.DataFrame(values.tolist())
-            parts.append(wide.set_axis([f"{column}_{k + 1}" for k in range(wide.shape[1])], axis=1))
-        else:
-            parts.append(values.to_frame())
-    return pd.concat(parts, axis=1)
 
 
 def show_differences() -> None:
