@@ -82,13 +82,15 @@ def why(asked: Problem, found: Dominance) -> None:
     assert found.panel is not None
     rows, best = found.table, asked.panels.names[found.panel]
     chart(
-        gap_figure(rows), key="gaps",
+        gap_figure(asked.panels, rows), key="gaps",
         alt="For each dearer panel, what its extra cost weighs against the diagnoses it changes",
     )  # fmt: skip
     n_bad = int((~rows["holds"]).sum())
     shown = f" The {MOST_BARS} tightest are shown." if len(rows) > MOST_BARS else ""
     if len(rows) == 1:
         what = f"The one panel after {best} costs {'less' if n_bad else 'more'} than it changes."
+    elif n_bad == len(rows):
+        what = f"All {n_bad:,} panels after {best} cost less than they change."
     elif n_bad:
         what = f"{n_bad:,} of {len(rows):,} panels after {best} (✗) cost less than they change."
     else:

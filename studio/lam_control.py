@@ -133,9 +133,9 @@ def _table(asked: Problem) -> None:
         "Type into the λ column."
     )
     looks = {
-        "panel": st.column_config.TextColumn("Panel", disabled=True, width="large"),
+        "panel": st.column_config.TextColumn("Panel", disabled=True, width=170),
         "cost": st.column_config.NumberColumn(
-            f"Cost ({plain(currency)})", disabled=True, format="%.2f"
+            f"Cost ({currency})", disabled=True, format="%.2f", width=80
         ),
         "lam": st.column_config.NumberColumn(
             "λ", min_value=LOWEST, max_value=HIGHEST, required=True, format="%.6g", step=1e-12
@@ -147,10 +147,11 @@ def _table(asked: Problem) -> None:
         alt="λ for each panel, to be edited",
     )  # fmt: skip
     least, most = float(asked.lam.min()), float(asked.lam.max())
-    st.caption(
-        plain(f"From λ = {lam_text(least)} ({lam_meaning(least, currency)}) ")
-        + plain(f"to {lam_text(most)} ({lam_meaning(most, currency)}).")
-    )
+    if least < most:
+        st.caption(
+            plain(f"From λ = {lam_text(least)} ({lam_meaning(least, currency)}) ")
+            + plain(f"to {lam_text(most)} ({lam_meaning(most, currency)}).")
+        )
 
 
 def _lam_frame() -> pd.DataFrame:

@@ -12,7 +12,6 @@ from csmd_core.panels import Panels
 from csmd_core.what_if import Change, fits
 from studio import session, work
 from studio.grid import grid
-from studio.text import plain
 
 MOST = 20  # scenarios kept
 
@@ -52,12 +51,12 @@ def as_row(change: Change) -> dict[str, Any]:
 def price_grid(made: Panels, currency: str) -> None:
     """Let every price and fee be changed without touching the study."""
     looks = {
-        "name": st.column_config.TextColumn("Test or fee", disabled=True),
+        "name": st.column_config.TextColumn("Test or fee", disabled=True, width=150),
         "today": st.column_config.NumberColumn(
-            f"Today ({plain(currency)})", disabled=True, format="%.2f"
+            f"Today ({currency})", disabled=True, format="%.2f", width=90
         ),
         "what_if": st.column_config.NumberColumn(
-            f"What if ({plain(currency)})", format="%.2f", min_value=0.0, step=0.01
+            f"What if ({currency})", format="%.2f", min_value=0.0, step=0.01, width=95
         ),
     }
     rows = len(made.tests) + len(made.fees)

@@ -140,11 +140,12 @@ def _break_even(row: dict[Any, Any], currency: str) -> str:
         f"{row['name']} ({'fee, ' if row['kind'] == 'fee' else ''}today {money(price, currency)})"
     )
     if row["in_best"]:
+        below = f" Below {money(low, currency)}, {row['cheaper_best']} is best." if low > 0 else ""
         if np.isinf(high):
-            return f"{what} is part of the best panel at any price above {money(low, currency)}."
+            return f"{what} stays in the best panel, whatever more it costs.{below}"
         return (
             f"{what} stays in the best panel until its price passes {money(high, currency)}; "
-            f"then {row['dearer_best']} is best."
+            f"then {row['dearer_best']} is best.{below}"
         )
     if low <= 0:
         return f"{what} stays out of the best panel even if it were free."

@@ -34,7 +34,7 @@ def what_if(asked: Problem, currency: str) -> None:
     """Change prices, and see today and the what-if side by side."""
     cohort_input()
     change = scenarios.present(asked.panels)
-    left, right = st.columns([2, 3], gap="large")
+    left, right = st.columns(2, gap="medium")
     with left:
         scenarios.price_grid(asked.panels, currency)
         scenarios.change_all_input()
@@ -55,10 +55,10 @@ def what_if(asked: Problem, currency: str) -> None:
 
 
 def _side_by_side(table: pd.DataFrame, currency: str) -> None:
-    shown = readable(table, currency).set_index("scenario").T
-    shown.index = pd.Index([_MEASURES[name] for name in shown.index], name=" ")
-    shown.columns = pd.Index(["Today", "What if"][: shown.shape[1]])
-    st.dataframe(shown, height=38 + 35 * len(shown), alt="Today and the what-if, side by side")
+    shown = readable(table, currency).drop(columns="scenario").map(plain).T
+    shown.index = pd.Index([_MEASURES[name] for name in shown.index])
+    shown.columns = pd.Index(["Today", "What if"])
+    st.table(shown)  # it wraps: no name is cut off
 
 
 def _what_if_sentence(table: pd.DataFrame, currency: str) -> str:
@@ -119,13 +119,13 @@ def kept_scenarios(asked: Problem, currency: str) -> None:
     kept = scenarios.kept_changes()
     table = compare(asked, kept, n_patients())
     shown = readable(table, currency).rename(columns=_MEASURES | {"scenario": "Scenario"})
-    st.dataframe(shown, hide_index=True, alt="Scenarios compared")
+    looks = {"Best panel": st.column_config.TextColumn(width="medium")}
+    st.dataframe(shown, hide_index=True, column_config=looks, alt="Scenarios compared")
     if len(table) - 1 < len(kept):
         st.caption("Scenarios that name tests or fees of another study are left out.")
     downloads(table, "scenarios")
     if kept:
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.selectbox("Scenario", [c.name for c in kept], key="scenario chosen",
-                         format_func=plain)  # fmt: skip
+            st.selectbox("Scenario", [c.name for c in kept], key="scenario chosen")
             st.button("Try its prices", on_click=scenarios.use_chosen)
             st.button("Delete it", on_click=scenarios.delete_chosen)

@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 
 from csmd_core.dominance import MarginInterval
 from csmd_core.figures.panels import disagreement_figure
-from csmd_core.figures.style import FAILS, HOLDS, NEUTRAL, base_figure, label
+from csmd_core.figures.style import FAILS, HOLDS, NEUTRAL, base_figure, panel_label
+from csmd_core.panels import Panels
 from csmd_core.problem import Problem
 
 MOST_BARS = 12
@@ -45,13 +46,13 @@ def margin_figure(margin: float, interval: MarginInterval | None) -> go.Figure:
     return figure
 
 
-def gap_figure(table: pd.DataFrame) -> go.Figure:
+def gap_figure(panels: Panels, table: pd.DataFrame) -> go.Figure:
     """Set each dearer panel's cost gap against its disagreement: the tightest first."""
     rows = table.nsmallest(MOST_BARS, "difference").reset_index(drop=True)
     places = list(range(len(rows)))
     names = [
-        label(panel, 36) if holds else f"✗ {label(panel, 34)}"
-        for panel, holds in zip(rows["panel"], rows["holds"], strict=True)
+        ("" if holds else "✗ ") + panel_label(panels, int(i), 34)
+        for i, holds in zip(rows["index"], rows["holds"], strict=True)
     ]
     figure = base_figure(x="Share of patients", y="", height=150 + 46 * len(rows))
     figure.add_bar(

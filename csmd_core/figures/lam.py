@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from csmd_core.figures.style import FAILS, base_figure, label, panel_colours
+from csmd_core.figures.style import FAILS, base_figure, label, panel_colours, panel_label
 from csmd_core.panels import Panels
 from csmd_core.windows import Window
 
@@ -116,7 +116,7 @@ def _piece(
         state = "nothing dearer to compare"
     else:
         state = "weak dominance holds" if w.holds else "weak dominance fails"
-    name = label(strip.panels.names[w.best], 40)
+    name = panel_label(strip.panels, w.best)
     figure.add_bar(
         base=[start], x=[end - start], y=[row], orientation="h", name=name,
         legendgroup=str(mask), showlegend=mask not in named,

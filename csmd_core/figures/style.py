@@ -24,10 +24,35 @@ def label(text: object, width: int = 60) -> str:
     return html.escape(words if len(words) <= width else words[: width - 1] + "…", quote=False)
 
 
+def panel_label(panels: Panels, panel: int, width: int = 40) -> str:
+    """Name a panel in little room: every test keeps its beginning, so that names stay apart."""
+    names = [test.name for test in panels.tests_of(panel)]
+    room, short = width - 3 * (len(names) - 1), dict[int, str]()
+    by_length = sorted(range(len(names)), key=lambda k: len(names[k]))
+    for left, k in zip(range(len(names), 0, -1), by_length, strict=True):
+        share = max(room // left, 5)
+        short[k] = names[k] if len(names[k]) <= share else names[k][: share - 1].rstrip() + "…"
+        room -= len(short[k])
+    return " + ".join(html.escape(short[k], quote=False) for k in range(len(names)))
+
+
 def panel_colours(panels: Panels) -> list[str]:
-    """Give each panel its colour, by its tests alone, so that new prices leave it as it is."""
+    """Give each panel its colour, by its tests alone, so that new prices leave it as it is.
+
+    After eight panels the same colours come again darker, then lighter.
+    """
     rank = {mask: k for k, mask in enumerate(sorted(panels.masks))}
-    return [OKABE_ITO[rank[mask] % len(OKABE_ITO)] for mask in panels.masks]
+    n = len(OKABE_ITO)
+    return [_shade(OKABE_ITO[rank[m] % n], rank[m] // n % 3) for m in panels.masks]
+
+
+def _shade(colour: str, turn: int) -> str:
+    """Mix a colour with black (turn 1) or white (turn 2)."""
+    if turn == 0:
+        return colour
+    towards, share = (0, 0.4) if turn == 1 else (255, 0.45)
+    parts = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+    return "#" + "".join(f"{round(part + (towards - part) * share):02X}" for part in parts)
 
 
 def base_figure(*, x: str, y: str, height: int = 380) -> go.Figure:

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from csmd_core.budget import frontier
 from csmd_core.figures.lam import LAM_TITLE, Shape, dot, in_legend, lam_axis, lam_line
-from csmd_core.figures.style import FAILS, HOLDS, NEUTRAL, base_figure, label, panel_colours
+from csmd_core.figures.style import (
+    FAILS,
+    HOLDS,
+    NEUTRAL,
+    base_figure,
+    label,
+    panel_colours,
+    panel_label,
+)
 from csmd_core.panels import Panels
 from csmd_core.problem import Evidence, Problem
 from csmd_core.windows import Window
@@ -97,7 +105,7 @@ def _best_lines(
     for panel in dict.fromkeys(w.best for w in windows):
         mine = [w for w in windows if w.best == panel]
         inside = (grid >= mine[0].low * (1 - 1e-9)) & (grid <= mine[-1].high)
-        name, line = label(panels.names[panel], 40), losses[:, panel]
+        name, line = panel_label(panels, panel), losses[:, panel]
         dash = _DASHES[drawn.count(colours[panel]) % len(_DASHES)]
         drawn.append(colours[panel])
         looks = {"color": colours[panel], "dash": dash}
@@ -130,7 +138,7 @@ def _shade(figure: go.Figure, windows: Sequence[Window], low: float, high: float
 def loss_bars_figure(problem: Problem, most: int = 12) -> go.Figure:
     """Stack each panel's scaled cost and error rate, for a λ of its own each: least loss first."""
     order = np.argsort(problem.losses, kind="stable")[:most]
-    names = [label(problem.panels.names[i], 40) for i in order]
+    names = [panel_label(problem.panels, int(i)) for i in order]
     figure = base_figure(x="Loss", y="", height=150 + 34 * len(order))
     for name, values, colour in (
         ("Error rate", problem.evidence.error_rates, "#0072B2"),
