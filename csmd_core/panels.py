@@ -62,6 +62,13 @@ class Panels:
             for row in self.membership
         )
 
+    @cached_property
+    def short_names(self) -> tuple[str, ...]:
+        """In a cascade the test that each panel adds, "+ Blood"; else the names."""
+        if self.mode == "subsets":
+            return self.names
+        return tuple(("+ " if k else "") + test.name for k, test in enumerate(self.tests))
+
     def tests_of(self, panel: int) -> tuple[Test, ...]:
         return tuple(t for k, t in enumerate(self.tests) if self.masks[panel] >> k & 1)
 

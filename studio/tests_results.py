@@ -20,6 +20,8 @@ _MOST_CURVES = 8
 _RATES = {"error_rate": "Error rate", "sensitivity": "Sensitivity",
           "specificity": "Specificity", "ppv": "PPV", "npv": "NPV"}  # fmt: skip
 _HELP = {
+    "cascade": "A panel of a cascade holds the tests before it too: “+ ECG” is all up to the ECG.",
+    "subsets": "The tests given together.",
     "error_rate": "Of all patients, how many get a wrong diagnosis.",
     "interval": "95% interval of the error rate: how far chance alone may carry it.",
     "sensitivity": "Of the ill patients, how many are found.",
@@ -45,7 +47,7 @@ def show_results(study: Study, made: Panels, known: Evidence) -> None:
         _agreement(made, known, table)
     else:
         _roc(made, known, table)
-    _show_table(study, table)
+    _show_table(study, made, table)
     named = table.rename(columns={"cost": f"cost ({study.currency})"})
     downloads(named, "panels")
 
@@ -167,11 +169,11 @@ def _roc(made: Panels, known: Evidence, table: pd.DataFrame) -> None:
     )
 
 
-def _show_table(study: Study, table: pd.DataFrame) -> None:
+def _show_table(study: Study, made: Panels, table: pd.DataFrame) -> None:
     st.subheader("All panels")
     column = st.column_config
     looks = {
-        "panel": column.TextColumn("Panel", width=170, pinned=True),
+        "panel": column.TextColumn("Panel", width=170, pinned=True, help=_HELP[made.mode]),
         "tests": None,
         "cost": column.NumberColumn(f"Cost ({study.currency})", format="%.2f"),
         "interval": column.TextColumn("95% interval", help=_HELP["interval"]),
@@ -180,6 +182,8 @@ def _show_table(study: Study, table: pd.DataFrame) -> None:
     for name, title in _RATES.items():
         looks[name] = column.NumberColumn(title, format="%.1f%%", help=_HELP[name])
     shown = _as_shown(table)
+    if max(map(len, made.names)) > 30:
+        shown["panel"] = made.short_names
     st.dataframe(
         shown, column_config=looks, hide_index=True, key="panels table",
         height=min(38 + 35 * len(shown), 420), alt="Panels with cost and accuracy",
@@ -189,7 +193,7 @@ def _show_table(study: Study, table: pd.DataFrame) -> None:
 def _as_shown(table: pd.DataFrame) -> pd.DataFrame:
     """Write rates in percent, the interval as one cell, and whether a panel can be best early."""
     if "error_rate" not in table:
-        return table
+        return table.copy()
     ends = zip(table["error_low"], table["error_high"], strict=True)
     shown = table[["panel", "tests", "cost", "best_for_some", "error_rate"]].copy()
     shown["interval"] = [f"{percent(low)} – {percent(high)}" for low, high in ends]

@@ -46,7 +46,9 @@ def test_cost_and_error_are_drawn_as_they_are():
     line, points, ring = figure.data
     assert list(points.x) == panels.costs.tolist()
     assert list(points.y) == evidence.error_rates.tolist()
-    assert points.text[:2] == ("History", "+ Blood")
+    assert points.text[0] == "History"
+    assert points.text[1] == ""  # too near to History to be read
+    assert points.customdata[1] == "History + Blood"
     assert (ring.x[0], ring.y[0]) == (panels.costs[2], evidence.error_rates[2])
     assert np.all(np.diff(line.x) > 0)
     assert np.all(np.diff(line.y) < 0)

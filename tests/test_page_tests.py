@@ -17,6 +17,7 @@ from csmd_core.predictions import Fitting, fit_evidence
 from csmd_core.problem import panel_table
 from studio import tests_parts, work
 from studio.downloads import as_csv, as_excel
+from studio.text import plain
 
 PAGE = "pages/tests.py"
 HEART = load_bundled("heart")
@@ -73,7 +74,7 @@ def test_every_bundled_study_shows_the_numbers_of_the_core(name):
     panels = cascade(study.tests, study.fees)
     table = panel_table(panels, fit_evidence(study, panels, Fitting(folds=3)))
     seen = results_shown(app)
-    assert seen["panel"].tolist() == table["panel"].tolist()
+    assert seen["panel"].tolist() in (list(panels.names), list(panels.short_names))
     assert seen["cost"].tolist() == table["cost"].tolist()
     assert (seen["error_rate"] / 100).tolist() == pytest.approx(table["error_rate"].tolist())
     assert (seen["npv"] / 100).tolist() == pytest.approx(table["npv"].tolist())
@@ -119,7 +120,7 @@ def test_a_number_moves_a_test_up_or_down():
     edit(app, "tests grid", {5: {"order": 2}})
     moved = ["History", "Fluoroscopy", "Blood", "Resting ECG", "Exercise ECG", "Thallium scan"]
     assert names(app) == moved
-    assert results_shown(app)["panel"][1] == "History + Fluoroscopy"
+    assert results_shown(app)["panel"].tolist()[:3] == ["History", "+ Fluoroscopy", "+ Blood"]
     edit(app, "tests grid", {0: {"order": 3}})
     assert names(app)[:3] == ["Fluoroscopy", "Blood", "History"]
 
@@ -382,7 +383,8 @@ def test_names_are_shown_letter_by_letter():
     evil = "![x](http://a.b) $y$ <b>"
     app = open_heart()
     edit(app, "tests grid", {0: {"name": evil, "price": -1.0}})
-    assert r"\!\[x\]\(http\:\/\/a\.b\) \$y\$ \<b\>" in app.error[0].value
+    assert plain(evil) in app.error[0].value
+    assert "![x](" not in app.error[0].value
     edit(app, "tests grid", {0: {"name": evil, "price": 0.0}})
     assert "![x](" not in words(app)
 

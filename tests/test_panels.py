@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from csmd_core.faults import BadInput
-from csmd_core.panels import cascade, full_price, subsets
+from csmd_core.panels import cascade, full_price, n_subsets, subsets
 from csmd_core.study import Test
 
 DRAW = {"draw": 2.0}
@@ -81,3 +81,17 @@ def test_a_further_test_never_lowers_a_cost(tests, fees):
 def test_sharing_fees_never_raises_a_cost(tests, fees):
     shared, alone = cascade(tests, fees), cascade(tests, fees, shared_fees=False)
     assert (shared.costs <= alone.costs).all()
+
+
+def test_small_subsets_of_many_tests_are_made_and_too_many_are_not():
+    many = [Test(f"T{k}", (f"c{k}",), 1.0) for k in range(20)]
+    pairs = subsets(many, at_most=2)
+    assert len(pairs) == n_subsets(20, 2) == 210
+    assert max(mask.bit_count() for mask in pairs.masks) == 2
+    with pytest.raises(BadInput, match="6,195 panels"):
+        subsets(many, at_most=4)
+
+
+def test_short_names_say_what_a_cascade_adds():
+    assert cascade(TESTS, DRAW).short_names == ("Blood", "+ Lipids", "+ Scan")
+    assert subsets(TESTS, DRAW).short_names == subsets(TESTS, DRAW).names

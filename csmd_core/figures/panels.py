@@ -50,14 +50,15 @@ def cost_error_figure(
 def _points(panels: Panels, table: pd.DataFrame) -> go.Scatter | go.Scattergl:
     """Draw the panels; a few with intervals and names, thousands on the graphics card."""
     few = panels.mode == "cascade" and len(panels) <= _FEW
+    right_end = table["cost"] > 0.8 * table["cost"].max()
     kind = go.Scatter if len(panels) <= 500 else go.Scattergl
     return kind(
         x=table["cost"],
         y=table["error_rate"],
         mode="markers+text" if few else "markers",
         showlegend=False,
-        text=[label(added, 24) for added in _steps(panels)] if few else None,
-        textposition=_beside(table["cost"]),
+        text=_names_with_room(panels, table) if few else None,
+        textposition=np.where(right_end, "top left", "top right").tolist(),
         customdata=[label(name) for name in table["panel"]],
         error_y={
             "type": "data",
@@ -77,15 +78,14 @@ def _points(panels: Panels, table: pd.DataFrame) -> go.Scatter | go.Scattergl:
     )
 
 
-def _beside(costs: pd.Series[float]) -> list[str]:
-    """Put names in turn above and below, and inside the chart at its right end."""
-    sides = np.where(costs > 0.8 * costs.max(), "left", "right")
-    return [f"{('top', 'bottom')[k % 2]} {side}" for k, side in enumerate(sides)]
-
-
-def _steps(panels: Panels) -> list[str]:
-    """Name each panel of a cascade by the test it adds."""
-    return [("+ " if k else "") + test.name for k, test in enumerate(panels.tests)]
+def _names_with_room(panels: Panels, table: pd.DataFrame) -> list[str]:
+    """Name panels that stand apart, those best for some λ first; the others when pointed at."""
+    apart = 0.15 * float(table["cost"].max() - table["cost"].min())
+    named: list[int] = []
+    for i in np.argsort(~table["best_for_some"].to_numpy(), kind="stable"):
+        if all(abs(table["cost"][i] - table["cost"][j]) > apart for j in named):
+            named.append(int(i))
+    return [label(name, 24) if i in named else "" for i, name in enumerate(panels.short_names)]
 
 
 def disagreement_figure(
@@ -93,8 +93,7 @@ def disagreement_figure(
 ) -> go.Figure:
     """Draw how often each two panels disagree, as a heat map; ``shown`` picks panels."""
     picked = list(range(len(panels))) if shown is None else list(shown)
-    told = _steps(panels) if panels.mode == "cascade" else panels.names
-    names = [label(told[i], 28) for i in picked]
+    names = [label(panels.short_names[i], 28) for i in picked]
     values = evidence.ordered_as(panels).disagreement[np.ix_(picked, picked)]
     same = "The same panels, in the same order"
     figure = base_figure(x=same, y="", height=int(min(720, 260 + 34 * len(picked))))
