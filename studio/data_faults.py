@@ -11,7 +11,7 @@ from csmd_core.checks import NO_PRICE
 from csmd_core.faults import Fault
 from studio import data_study, session, work
 from studio.tests_grid import about_tests
-from studio.text import plain, show_faults
+from studio.text import count, plain, show_faults
 
 Place = Literal["label", "columns", "prices"]
 
@@ -72,4 +72,19 @@ def _as_written(found: list[Fault]) -> list[Fault]:
             "I have checked these", on_click=data_study.change_study, kwargs={"price_faults": []}
         )
     said = {fault.where for fault in open_still}
-    return open_still + [f for f in found if not (f.what == NO_PRICE and f.where in said)]
+    found = [f for f in found if not (f.what == NO_PRICE and f.where in said)]
+    return open_still + _together(found)
+
+
+def _together(found: list[Fault]) -> list[Fault]:
+    """Say in one sentence that many tests have no price yet."""
+    unpriced = [fault for fault in found if fault.what == NO_PRICE]
+    if len(unpriced) <= 3:
+        return found
+    names = ", ".join(fault.where.removeprefix("Test ") for fault in unpriced)
+    one = Fault(
+        count(len(unpriced), "test"),
+        f"have no price yet: {names}.",
+        "Give each a price of 0 or more.",
+    )
+    return [one, *(fault for fault in found if fault not in unpriced)]
