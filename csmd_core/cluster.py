@@ -66,8 +66,8 @@ def _distributed() -> Any:
 def _local_cluster(distributed: Any, n_workers: int | None) -> Any:
     try:
         return distributed.LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
+            n_workers=n_workers, threads_per_worker=1, processes=True,
+            dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
         )  # fmt: skip
     except (OSError, RuntimeError) as error:
         what = f"cannot be started: {error}"

@@ -14,6 +14,7 @@ from csmd_core.cli import FAILS, HOLDS, INTERRUPTED
 from csmd_core.cli.opening import Opened, open_study, policy_named
 from csmd_core.cli.output import (
     Line,
+    make_folder,
     print_json,
     print_table,
     progress_line,
@@ -90,6 +91,8 @@ def check(args: Namespace) -> int:
 def simulate(args: Namespace) -> int:
     """Play one run."""
     policy = policy_named(args.policy)
+    if args.out:
+        Path(args.out).touch()
     opened = _open(args)
     if opened is None:
         return INTERRUPTED
@@ -119,6 +122,7 @@ def simulate(args: Namespace) -> int:
 def experiment(args: Namespace) -> int:
     """Play policies × λ × repeats."""
     policies = {policy.name: policy for policy in map(policy_named, args.policies)}
+    make_folder(args.out)
     opened = _open(args)
     if opened is None:
         return INTERRUPTED
@@ -143,6 +147,7 @@ def experiment(args: Namespace) -> int:
 
 def paper(args: Namespace) -> int:
     """Regenerate Table I and both figures."""
+    make_folder(args.out)
     pricing = Pricing(args.shared_fees, args.printed_costs)
     settings = Settings(args.n_patients, args.n_repeats, args.seed, pricing, n_jobs=args.jobs)
     with _prepared("Runs") as line, _workers(args):

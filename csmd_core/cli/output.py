@@ -53,8 +53,13 @@ def print_table(table: pd.DataFrame) -> None:
     print(shown.to_string(index=False, float_format=readable, na_rep="–"))
 
 
+def make_folder(path: str | None) -> None:
+    """Make the folder before the work, so that nobody waits to learn that it cannot be made."""
+    if path:
+        Path(path).mkdir(parents=True, exist_ok=True)
+
+
 def write_tables(folder: Path, tables: dict[str, pd.DataFrame]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
         table.to_csv(folder / f"{name}.csv", index=False)
 
