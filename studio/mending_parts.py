@@ -18,6 +18,9 @@ _NAMED = 4
 
 def what_to_change(asked: Problem, currency: str) -> None:
     """List each single price that would do, and the panels that stand in the way."""
+    if st.session_state.pop("price tried", False):
+        st.session_state["part"] = "What if prices change"
+        st.switch_page("pages/trade_off.py")
     _prices(asked, currency)
     _left_out(asked)
 
@@ -36,8 +39,10 @@ def _prices(asked: Problem, currency: str) -> None:
     for row in found[:6]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(plain(_price_sentence(row, currency)))
-            if st.button("Try this price", key=f"try {row['kind']} {row['name']}"):
-                _try(row)
+            st.button(
+                "Try this price", key=f"try {row['kind']} {row['name']}",
+                on_click=_try, args=(row,),
+            )  # fmt: skip
     if len(found) < len(rows) and found:
         rest = len(rows) - len(found)
         st.caption(f"{count(rest, 'other price')} would not make it hold, whatever the amount.")
@@ -53,12 +58,11 @@ def _price_sentence(row: dict[Any, Any], currency: str) -> str:
 
 
 def _try(row: dict[Any, Any]) -> None:
-    """Take the price up as the present what-if, and go where it is shown."""
+    """Take the price up as the present what-if, and have the page go where it is shown."""
     new = {row["name"]: float(row["new_price"])}
     change = Change(prices=new) if row["kind"] == "test" else Change(fees=new)
     session.change(what_if=scenarios.as_row(change))
-    st.session_state["part"] = "What if prices change"
-    st.switch_page("pages/trade_off.py")
+    st.session_state["price tried"] = True
 
 
 def _left_out(asked: Problem) -> None:
