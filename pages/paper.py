@@ -9,6 +9,7 @@ from studio.paper_parts import (
     back_to_the_paper,
     choose_prices,
     choose_size,
+    go_on,
     settings,
 )
 from studio.paper_table import measured_table, show_differences, show_table
@@ -20,6 +21,7 @@ shell.header(
     "Diagnosis* (Verma, Hanawal, Hemachandra, 2020) come out again on the same data?",
 )
 
+go_on()
 choose_prices()
 back_to_the_paper()
 now = settings()

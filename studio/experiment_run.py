@@ -10,7 +10,7 @@ from csmd_core.summary import summary_table
 from studio import jobs, results, session
 from studio.shelf import shelf
 from studio.text import show_faults
-from studio.watching import watch_runs
+from studio.watching import dashboard_key, watch_runs
 
 _KIND = "experiment"
 
@@ -26,14 +26,14 @@ def start(plan: Plan, cluster: str | None) -> None:
     if session.workspace() is None:
         session.save()  # the result needs a workspace to be kept in
     key, about, keep = job_key(), results.describe(plan), shelf()
-    keep.put(f"{key} dashboard", "")
+    keep.put(dashboard_key(key), "")
 
     def play(progress: jobs.Progress) -> None:
         if cluster is None:
             result = run_plan(plan, progress)
         else:
             with on_cluster(cluster) as client:
-                keep.put(f"{key} dashboard", client.dashboard_link)
+                keep.put(dashboard_key(key), client.dashboard_link)
                 result = run_plan(plan, progress)
         summary = summary_table(result, plan.problems, plan.order)
         keep.put(key, (about, results.Tables(result, summary)))
@@ -66,4 +66,4 @@ def is_running() -> bool:
 
 def watch() -> None:
     """Show how far the experiment is."""
-    watch_runs(job_key(), str(shelf().get(f"{job_key()} dashboard") or ""))
+    watch_runs(job_key())

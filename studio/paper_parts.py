@@ -33,6 +33,8 @@ def chosen() -> dict[str, Any]:
     sound = {name: held[name] for name in USUAL if isinstance(held.get(name), type(USUAL[name]))}
     if sound.get("prices") not in PRICES:
         sound.pop("prices", None)
+    if sound.get("seed", 0) < 0:
+        sound.pop("seed")
     return USUAL | sound
 
 
@@ -59,7 +61,7 @@ def choose_size() -> None:
     with two:
         _widget(st.number_input, "Repeats", "n_repeats", max_value=_MOST, step=10)
     with three:
-        _widget(st.number_input, "Seed", "seed", max_value=_MOST, step=1)
+        _widget(st.number_input, "Seed", "seed", min_value=0, max_value=_MOST, step=1)
 
 
 def back_to_the_paper() -> None:
@@ -88,10 +90,16 @@ def case_buttons(case: Case) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.markdown(f"Case {case.number}:", width=60)
         for page, (title, icon) in _PLACES.items():
-            key = f"{case.study} {case.number} {page}"
-            if st.button(title, key=key, icon=icon, type="tertiary"):
-                open_case(case, PRICES[chosen()["prices"]])
-                st.switch_page(page)
+            st.button(
+                title, key=f"{case.study} {case.number} {title}", icon=icon, type="tertiary",
+                on_click=open_case, args=(case, PRICES[chosen()["prices"]], page),
+            )  # fmt: skip
+
+
+def go_on() -> None:
+    """Go to the page on which a case was opened."""
+    if page := st.session_state.pop("paper goes to", None):
+        st.switch_page(page)
 
 
 def all_cases() -> None:
@@ -108,12 +116,13 @@ def all_cases() -> None:
                     case_buttons(case)
 
 
-def open_case(case: Case, pricing: Pricing) -> None:
-    """Begin a workspace with one case of the paper, equal to the core's."""
+def open_case(case: Case, pricing: Pricing, page: str) -> None:
+    """Begin a workspace with one case of the paper, equal to the core's, and go to a page."""
     session.start(**case_settings(case, pricing))
     held = session.workspace()
     assert held is not None
     session.store().rename(held.id, f"Paper: {case.study}, case {case.number}")
+    st.session_state["paper goes to"] = page
 
 
 def case_settings(case: Case, pricing: Pricing) -> dict[str, Any]:
