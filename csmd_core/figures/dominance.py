@@ -72,8 +72,11 @@ def gap_figure(panels: Panels, table: pd.DataFrame) -> go.Figure:
 
 def closest_disagreement_figure(problem: Problem, panel: int, table: pd.DataFrame) -> go.Figure:
     """Draw the heat map of the panel and those it is compared with, the tightest ones."""
-    if problem.n_panels <= MOST_CELLS:
-        return disagreement_figure(problem.panels, problem.evidence)
-    tightest = table.nsmallest(MOST_BARS - 1, "difference")["index"]
-    chosen = sorted({panel, *(int(i) for i in tightest)})
-    return disagreement_figure(problem.panels, problem.evidence, chosen)
+    chosen = list(range(problem.n_panels))
+    if problem.n_panels > MOST_CELLS:
+        tightest = table.nsmallest(MOST_BARS - 1, "difference")["index"]
+        chosen = sorted({panel, *(int(i) for i in tightest)})
+    figure = disagreement_figure(problem.panels, problem.evidence, chosen)
+    figure.update_xaxes(title="Same panels, same order")
+    figure.update_yaxes(ticktext=[panel_label(problem.panels, i, 20) for i in chosen])
+    return figure
