@@ -3,16 +3,15 @@
 import streamlit as st
 
 from studio import live_controls, live_run, live_teach, live_view, shell
-from studio.downloads import as_csv
 
 shell.header(
     "Live",
     "How does a policy learn which tests to give, without ever being told who was ill?",
 )
 live_teach.switches()
-teaching = live_run.setting("teaching")
-study, problem = live_run.source()
-live_teach.situation_line(study, problem)
+with st.container():  # whatever is said while fitting: what follows keeps its place, so its charts
+    study, problem = live_run.source()
+    live_teach.situation_line(study, problem)
 if not live_teach.guessing():
     live_controls.transport(problem)
 
@@ -27,9 +26,3 @@ with st.container(horizontal=True, horizontal_alignment="distribute"):
     live_controls.measure_switch(live_view.measures(live))
     live_controls.watched_switch(live)
 live_view.show(live)
-
-if not teaching:
-    st.download_button(
-        "Download the run so far", lambda: as_csv(live_run.table(live, live_run.cursor())),
-        "run.csv", "text/csv", key="live csv", icon=":material/download:", on_click="ignore",
-    )  # fmt: skip

@@ -24,7 +24,6 @@ _NUMBERS: dict[Kind, tuple[str, float]] = {"kl-ucb": ("a", 3.0), "ucb1": ("α", 
 
 def transport(problem: Problem) -> None:
     """Play or pause, step, speed; which policies and patients."""
-    playing = live_run.playing()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _button("Back", "J", ":material/skip_previous:", _step, -1)
         # two buttons, not one that turns: a click that arrives late can then never undo itself

@@ -43,7 +43,7 @@ USUAL: dict[str, Any] = {
 }
 SPEEDS = (1, 2, 5, 10, 30, 100, 300, 1000, 3000)
 LENGTHS = (200, 1_000, 10_000, 100_000)
-MAX_POLICIES = 6
+MAX_POLICIES = 10
 
 _SAVE = 2.0  # seconds of playing after which the cursor is saved
 _CLEAN = 20.0  # seconds after which memory is tidied, for all sessions together
@@ -62,7 +62,10 @@ class Live:
 
 
 def setting(name: str) -> Any:
-    return session.get("live").get(name, USUAL[name])
+    """What is chosen on this page; the usual, where it is nothing or of another kind."""
+    usual = USUAL[name]
+    found = session.get("live").get(name, usual)
+    return found if usual is None or isinstance(found, type(usual)) else usual
 
 
 def change(**changes: Any) -> None:

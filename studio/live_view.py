@@ -7,7 +7,6 @@ and the beliefs change less often while playing, since nobody could read them fa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -15,8 +14,10 @@ import streamlit as st
 from csmd_core.explain import explain
 from csmd_core.figures.beliefs import RECENT, belief_figure, pairs_that_matter
 from csmd_core.figures.live import MEASURES, Figure, progress_figure, share_figure
+from csmd_core.simulation import Run
 from studio import live_controls, live_run
 from studio.chart import chart
+from studio.downloads import as_csv
 from studio.live_card import next_card, patient_card, standings
 from studio.live_run import Live, setting
 from studio.text import plain
@@ -58,6 +59,15 @@ def _view(live: Live) -> None:
         st.html(standings(live, t))
         with st.container(border=True):
             st.html(detail.card)
+    if not (live_run.playing() or setting("teaching")):
+        _download(live, t)
+
+
+def _download(live: Live, t: int) -> None:
+    st.download_button(
+        "Download the run so far", lambda: as_csv(live_run.table(live, t)), "run.csv", "text/csv",
+        key="live csv", icon=":material/download:", on_click="ignore",
+    )  # fmt: skip
 
 
 def _progress(live: Live, t: int) -> None:
@@ -93,7 +103,8 @@ def sentence(live: Live, t: int) -> str:
 class Detail:
     """The patient and the beliefs at one moment."""
 
-    of: tuple[Any, ...]
+    run: Run
+    t: int
     made: float
     card: str
     beliefs: Figure
@@ -103,12 +114,11 @@ class Detail:
 def _detail(live: Live, t: int) -> Detail:
     """Explain patient t; while playing, keep the patient shown for a moment."""
     held: Detail | None = st.session_state.get("live detail")
-    of = (live.watched.policy, live.watched.seed, id(live.problem), t)
-    if held is not None and held.of[:-1] == of[:-1]:
+    if held is not None and held.run is live.watched:
         young = live_run.playing() and live_run.clock() - held.made < READABLE
-        if held.of == of or young:
+        if held.t == t or young:
             return held
-    made = Detail(of, live_run.clock(), *_told(live, t))
+    made = Detail(live.watched, t, live_run.clock(), *_told(live, t))
     st.session_state["live detail"] = made
     return made
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from csmd_core.comparisons import ALL_PAIRS_UP_TO
 from csmd_core.explain import Explanation
-from csmd_core.figures.live import Figure, Values, packed
+from csmd_core.figures.live import Figure, Values, exactly, packed
 from csmd_core.figures.style import NEUTRAL, OKABE_ITO, label
 from csmd_core.panels import Panels
 from csmd_core.simulation import Run
@@ -154,12 +154,12 @@ def _layout(panels: Panels, pairs: Pairs, base: Values) -> dict[str, Any]:
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         "xaxis": {
             "title": {"text": "Share of patients whose diagnosis changes"},
-            "range": [0, 1.01], "tickvals": [float(np.sqrt(tick)) for tick in _TICKS],
+            **exactly(0, 1.01), "tickvals": [float(np.sqrt(tick)) for tick in _TICKS],
             "ticktext": [f"{100 * tick:g}%" for tick in _TICKS], "zeroline": False,
             "automargin": True, "tickangle": 0,
         },
         "yaxis": {
-            "range": [len(base) - n_rows - 0.1, len(base)],
+            **exactly(len(base) - n_rows - 0.1, len(base)),
             "tickvals": [float(row) + 0.3 for row in base], "ticktext": names,
             "automargin": True, "showgrid": False, "zeroline": False,
         },

@@ -52,8 +52,8 @@ def progress_figure(
     traces.append(_heads(runs, t, heads))
     tops = [*heads, *(_top(band, end, measure) for band in (bands or {}).values())]
     layout = _layout("Patients seen", MEASURES[measure][0])
-    layout["xaxis"] |= {"range": [0, end]}
-    layout["yaxis"] |= {"range": [0, nice_end(1.02 * max(tops, default=0.0))]}
+    layout["xaxis"] |= exactly(0, end)
+    layout["yaxis"] |= exactly(0, nice_end(1.02 * max(tops, default=0.0)))
     return {"data": traces, "layout": layout}
 
 
@@ -84,8 +84,8 @@ def share_figure(run: Run, t: int) -> Figure:
     if len(panels) > MAX_SHARES:
         traces.append(_area("Other panels", at, np.maximum(left, 0), NEUTRAL))
     layout = _layout("Patients seen", "Share of patients so far")
-    layout["xaxis"] |= {"range": [0, nice_end(max(t, 10))]}
-    layout["yaxis"] |= {"range": [0, 1], "tickformat": ".0%"}
+    layout["xaxis"] |= exactly(0, nice_end(max(t, 10)))
+    layout["yaxis"] |= exactly(0, 1) | {"tickformat": ".0%"}
     return {"data": traces, "layout": layout}
 
 
@@ -110,6 +110,11 @@ def nice_end(value: float) -> float:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value) + 1e-9)
     return next(step * power for step in (1, 1.5, 2, 3, 5, 7, 10) if value <= step * power * 1.0001)
+
+
+def exactly(low: float, high: float) -> dict[str, Any]:
+    """Set an axis's ends so that a user's zoom is kept when they change, as `range` would not."""
+    return {"autorangeoptions": {"minallowed": low, "maxallowed": high}}
 
 
 def policy_colour(policy: Policy) -> str:
