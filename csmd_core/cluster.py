@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -65,14 +67,28 @@ def _distributed() -> Any:
 
 def _local_cluster(distributed: Any, n_workers: int | None) -> Any:
     try:
-        return distributed.LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=True,
-            dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
-        )  # fmt: skip
+        with _interrupts_ignored():
+            return distributed.LocalCluster(
+                n_workers=n_workers, threads_per_worker=1, processes=True,
+                dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
+            )  # fmt: skip
     except (OSError, RuntimeError) as error:
         what = f"cannot be started: {error}"
         mend = "Run on this machine's cores instead, without a cluster."
         raise BadInput(Fault("A cluster on this machine", what, mend)) from error
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Let processes started now ignore Ctrl-C, which a terminal sends to all: this one decides."""
+    if threading.current_thread() is not threading.main_thread():  # where signals cannot be set
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _require_workers(distributed: Any, address: str) -> None:
