@@ -22,6 +22,8 @@ _ABOUT_ANY_STUDY = ("mode", "shared_fees", "fitting", "cohort")
 
 def choose(study: Settings, new_blobs: Iterable[bytes] = (), **also: Any) -> None:
     """Take up another study; ask first where that would throw the user's own work away."""
+    if study == session.get("study"):
+        return  # a second click on the same button
     fresh = {k: v for k, v in session.DEFAULTS.items() if k not in _ABOUT_ANY_STUDY}
     changes = {**copy.deepcopy(fresh), "study": study, **also}
     if _has_own_work():
@@ -42,12 +44,13 @@ def ask_about_offer() -> None:
 
 
 def _start_new() -> None:
-    changes, new_blobs = st.session_state.pop("offer")
-    session.start(new_blobs, **changes)
+    changes, new_blobs = st.session_state.pop("offer", ({}, []))
+    if changes:
+        session.start(new_blobs, **changes)
 
 
 def _replace() -> None:
-    changes, new_blobs = st.session_state.pop("offer")
+    changes, new_blobs = st.session_state.pop("offer", ({}, []))
     session.change(new_blobs, **changes)
 
 

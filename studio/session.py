@@ -191,8 +191,9 @@ def _alike(told: Settings, example: Settings) -> bool:
 
 def keep_mine() -> None:
     """Settle a conflict: save this tab's settings over the other's, or beside where they went."""
-    conflict: Conflict = st.session_state["conflict"]
-    held = workspace()
+    conflict, held = _conflict(), workspace()
+    if conflict is None:
+        return  # a second click
     st.session_state["workspace"] = conflict.current
     try:
         save(st.session_state.get("unsaved blobs", ()))
@@ -203,11 +204,16 @@ def keep_mine() -> None:
 
 def use_theirs() -> None:
     """Settle a conflict: take what the other tab saved."""
-    conflict: Conflict = st.session_state["conflict"]
-    if conflict.current is None:
-        leave()
-    else:
+    conflict = _conflict()
+    if conflict is not None and conflict.current is not None:
         take_up(conflict.current)
+    elif conflict is not None:
+        leave()
+
+
+def _conflict() -> Conflict | None:
+    found: Conflict | None = st.session_state.get("conflict")
+    return found
 
 
 def _settled() -> None:

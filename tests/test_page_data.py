@@ -103,6 +103,19 @@ def test_another_study_never_takes_own_work_away_unasked():
     assert (settings(app)["tests"], settings(app)["lam"]) == (None, None)
 
 
+def test_the_same_patients_again_change_nothing_and_ask_nothing():
+    app = upload()
+    app.file_uploader(key="patients 1").upload("clinic.csv", CSV, "text/csv").run()
+    before = settings(app)
+    named(app, "Use these patients").click().run()
+    assert settings(app) == before
+    assert "offer" not in app.session_state
+    app.multiselect(key="positive").set_value(["No"]).run()
+    app.file_uploader(key="patients 2").upload("clinic.csv", CSV, "text/csv").run()
+    named(app, "Use these patients").click().run()
+    assert "offer" in app.session_state, "what the user said of them would be lost"
+
+
 def test_a_file_from_a_clinic_is_read_guessed_and_used():
     app = offer()
     assert "120 patients" in app.success[0].value.replace("\\", "")
