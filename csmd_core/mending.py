@@ -1,10 +1,12 @@
 """What to change so that weak dominance holds: one price, one fee, or panels left out.
 
-For λ see `windows.nearest_holding`. Verdicts change only where two lines in the price cross, so
-the prices beside those crossings are all that need be tried.
+For λ see `windows.nearest_holding`. Costs and losses are lines in a price: the best panel changes
+where two cross, and each comparison forbids it one interval. What no comparison forbids is left.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -14,8 +16,6 @@ from csmd_core.budget import PriceItem, price_items
 from csmd_core.dominance import dominance_table, judge
 from csmd_core.problem import TIE, Problem, best_of
 from csmd_core.what_if import Change, at_prices
-
-_AT_ONCE = 32  # prices judged together
 
 
 def panels_in_the_way(problem: Problem) -> list[int]:
@@ -54,48 +54,70 @@ def _change(item: PriceItem, amount: float) -> Change:
 
 
 def _nearest(problem: Problem, item: PriceItem) -> float | None:
+    """Try the amounts beside the ends of what no comparison forbids, the nearest first."""
     cent = min(0.01, 10.0 ** np.floor(np.log10(max(problem.panels.costs.max(), 1e-9))) / 1000)
-    turns = np.unique(np.round((item.price + _turns(problem, item)) / cent))
-    beside = np.unique(np.concatenate([turns - 1, turns, turns + 1]))
-    amounts = np.round(beside[beside >= 0] * cent, 10)
-    amounts = amounts[np.argsort(np.abs(amounts - item.price), kind="stable")]
-    for start in range(0, len(amounts), _AT_ONCE):
-        block = amounts[start : start + _AT_ONCE]
-        for amount in block[_holds(problem, item, block - item.price)]:
-            verdict = judge(at_prices(problem, _change(item, float(amount))))
-            if verdict.holds and not verdict.vacuous:
-                return float(amount)
+    amounts = set[float]()
+    for panel, low, high in _best_pieces(problem, item):
+        for start, end in _allowed(problem, item, panel, (low, high)):
+            first = np.floor((item.price + start) / cent)
+            last = np.ceil((item.price + end) / cent) if end < np.inf else np.inf
+            near = [first, first + 1, first + 2, last - 2, last - 1, last]
+            amounts |= {round(x * cent, 10) for x in near if 0 <= x < np.inf}
+    for amount in sorted(amounts, key=lambda x: (abs(x - item.price), x)):
+        verdict = judge(at_prices(problem, _change(item, amount)))
+        if verdict.holds and not verdict.vacuous:
+            return float(amount)
     return None
 
 
-def _turns(problem: Problem, item: PriceItem) -> NDArray[np.float64]:
-    """Changes of the price at which the best panel, or a comparison with it, may turn."""
+def _best_pieces(problem: Problem, item: PriceItem) -> Iterator[tuple[int, float, float]]:
+    """Walk the changes of the price upwards: which panel is best, from where to where."""
+    slope, start = problem.lam * item.times_paid, -item.price
+    panel = best_of(problem.losses + slope * start)
+    while True:
+        flatter = np.flatnonzero(slope < slope[panel])
+        if not len(flatter):
+            yield panel, start, np.inf
+            return
+        lead = problem.losses[flatter] - problem.losses[panel]
+        cross = np.maximum(lead / (slope[panel] - slope[flatter]), start)
+        end = float(cross.min())
+        yield panel, start, end
+        tied = flatter[cross <= end + TIE]
+        panel, start = int(tied[np.lexsort((-tied, slope[tied]))[0]]), end
+
+
+def _allowed(
+    problem: Problem, item: PriceItem, panel: int, piece: tuple[float, float]
+) -> Iterator[tuple[float, float]]:
+    """Cut out of the piece where another panel costs more, but no more than it changes."""
     slope = problem.lam * item.times_paid
-    lowest = [
-        int(group[best_of(problem.losses[group])])
-        for group in (np.flatnonzero(slope == s) for s in np.unique(slope))
-    ]
-    losses, costs, gaps = problem.losses, problem.scaled_costs, problem.evidence.disagreement
-    turns = [_crossings(losses[lowest] - losses[i], slope[lowest] - slope[i]) for i in lowest]
-    for i in lowest:
-        gap = costs - costs[i]
-        turns.append(_crossings(gap - gaps[i], slope - slope[i]))
-        turns.append(_crossings(gap, slope - slope[i]))
-    return np.concatenate(turns)
+    steep = slope - slope[panel]
+    gap = problem.scaled_costs - problem.scaled_costs[panel]
+    worth, in_cascade = problem.evidence.disagreement[panel], problem.panels.mode == "cascade"
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = np.stack([-gap / steep, (worth - gap) / steep])
+    always = (gap <= worth + TIE) & ((gap > TIE) | in_cascade)
+    low = np.where(steep == 0, np.where(always, -np.inf, np.inf), ends.min(axis=0))
+    high = np.where(steep == 0, np.where(always, np.inf, -np.inf), ends.max(axis=0))
+    if in_cascade:  # a later panel that costs less is in the way too
+        low, high = np.where(steep > 0, -np.inf, low), np.where(steep < 0, np.inf, high)
+    others = np.arange(problem.n_panels) > panel if in_cascade else np.arange(len(gap)) != panel
+    yield from _gaps(low[others], high[others], piece)
 
 
-def _crossings(value: NDArray[np.float64], slope: NDArray[np.float64]) -> NDArray[np.float64]:
-    moves = slope != 0
-    return np.asarray(-value[moves] / slope[moves])
-
-
-def _holds(problem: Problem, item: PriceItem, steps: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Judge many changes of one price at once, without sorting the panels anew."""
-    moved = steps[:, None] * (problem.lam * item.times_paid)[None, :]
-    costs = problem.scaled_costs + moved
-    best = np.array([best_of(row) for row in problem.losses + moved])
-    gap = costs - costs[np.arange(len(steps)), best][:, None]
-    in_cascade = problem.panels.mode == "cascade"
-    after = np.arange(problem.n_panels) > best[:, None] if in_cascade else gap > TIE
-    worth_it = gap - problem.evidence.disagreement[best] <= TIE
-    return np.asarray(after.any(axis=1) & ~(after & worth_it).any(axis=1))
+def _gaps(
+    low: NDArray[np.float64], high: NDArray[np.float64], piece: tuple[float, float]
+) -> Iterator[tuple[float, float]]:
+    """What is left of a piece when these intervals are taken away."""
+    order = np.argsort(low, kind="stable")
+    reached = piece[0]
+    for start, end in zip(low[order], high[order], strict=True):
+        if start > end:
+            continue
+        if start > reached:
+            yield reached, min(float(start), piece[1])
+        reached = max(reached, float(end))
+        if reached >= piece[1]:
+            return
+    yield reached, piece[1]
