@@ -121,7 +121,7 @@ def show(made: Drawn, table: pd.DataFrame) -> None:
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
         st.session_state.setdefault("paper chart", _CHARTS[0])
-        chart = st.segmented_control("Chart", _CHARTS, key="paper chart", required=True)
+        chart = st.segmented_control("Chart", _CHARTS, key="paper chart", required=True, wrap=True)
     study = right.selectbox("Study", ["Both", "Diabetes", "Heart"], key="paper study")
     result, summary = _of(str(study), found.results[part], made.summaries[part])
     _draw(str(chart), result, summary)

@@ -121,6 +121,15 @@ def test_every_chart_and_the_differences(problems):
     assert set(app.dataframe[0].value["problem"]) == {"λ = 0.01"}
 
 
+def test_subsets_of_many_panels():
+    app = open_page(
+        PAGE, study=bundled("heart"), mode="subsets", experiment={"n_patients": 50, "n_repeats": 2}
+    )
+    play(app)
+    assert "has the least regret" in words(app)
+    assert settings(app)["experiments"][0]["of"]["mode"] == "subsets"
+
+
 def test_every_control_is_kept():
     app = open_page(PAGE)
     app.multiselect(key="experiment policies").set_value(["thompson", "ucb1"]).run()
