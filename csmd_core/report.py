@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
@@ -57,8 +58,8 @@ def paper_page(done: Reproduction, table: pd.DataFrame) -> str:
     found, settings = contradiction(), done.settings
     blocks: list[str | pd.DataFrame | go.Figure] = [
         f"{settings.n_patients:,} patients, {settings.n_repeats:,} repeats, seed {settings.seed}.",
-        "## Table I: printed and measured", flat_table(table), "## Where they differ, and why",
-        pd.DataFrame([asdict(difference) for difference in differences()]),
+        "## Table I: printed and measured", side_by_side(table), "## Where they differ, and why",
+        pd.DataFrame([asdict(d) | {"cases": _listed(d.cases)} for d in differences()]),
         "## Printed cases 2 and 5 of diabetes", found.sentence,
         f"Case 2: {found.holds_arithmetic}. Case 5: {found.fails_arithmetic}.",
     ]  # fmt: skip
@@ -66,6 +67,32 @@ def paper_page(done: Reproduction, table: pd.DataFrame) -> str:
         blocks += [f"## {done.parts[name].title}", _progress(done.results[name])]
         blocks += _result_blocks(done.results[name], summary)
     return html_page("The paper's experiments", blocks)
+
+
+def side_by_side(table: pd.DataFrame) -> pd.DataFrame:
+    """Write Table I for reading: printed beside measured, three panels in one cell."""
+    words = {True: "holds", False: "fails"}
+    margins = [
+        "none: nothing is dearer" if row.vacuous
+        else f"{row.margin:+.3f} ({row.margin_low:+.3f} to {row.margin_high:+.3f})"
+        for row in table.itertuples()
+    ]  # fmt: skip
+    return pd.DataFrame(
+        {
+            "study": table["study"],
+            "case": table["case"],
+            "λ": table["lam"].map(_listed),
+            "costs printed": table["cost_printed"].map(_listed),
+            "costs measured": table["cost"].map(_listed),
+            "error rates printed": table["error_rate_printed"].map(_listed),
+            "error rates measured": table["error_rate"].map(_listed),
+            "best printed": table["best_printed"],
+            "best measured": table["best"],
+            "weak dominance printed": table["holds_printed"].map(words),
+            "weak dominance measured": table["holds"].map(words),
+            "margin measured": margins,
+        }
+    )
 
 
 def flat_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -127,6 +154,10 @@ def _result_blocks(
         growth_figure(result.curves, summary), final_figure(summary), savings_figure(summary),
         margin_regret_figure(summary), summary[_SHOWN],
     ]  # fmt: skip
+
+
+def _listed(values: Iterable[float]) -> str:
+    return ", ".join(np.format_float_positional(round(value, 5), trim="-") for value in values)
 
 
 def _progress(result: Experiment) -> str:

@@ -217,6 +217,8 @@ def test_paper_equals_the_core_and_writes_one_page(tmp_path, capsys):
     for words in ("Table I", "Figure 2", "Figure 3", "0.0038 × 46 − 0.004 × 29 = 0.0588"):
         assert words in page
     assert "<script src=" not in page
+    assert "0.00001, 0.00004, 0.0001" in page
+    assert "+0.008" in page
     shared = run_json(capsys, "paper", *SMALL, "--shared-fees")
     assert shared["table_one"][5]["cost"][2] < 600.57
 

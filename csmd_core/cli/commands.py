@@ -35,6 +35,7 @@ from csmd_core.report import (
     flat_table,
     paper_page,
     paper_record,
+    side_by_side,
 )
 from csmd_core.reproduce import Settings, paper_experiments, paper_table
 from csmd_core.simulation import run_table
@@ -163,7 +164,7 @@ def paper(args: Namespace) -> int:
     if args.json:
         print_json(record)
     else:
-        print_table(table.drop(columns=["lam", "cost_printed", "error_rate_printed"]))
+        print_table(side_by_side(table))
         for name, summary in summaries.items():
             print(f"\n{done.parts[name].title}")
             print_table(_short(summary))
