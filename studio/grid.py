@@ -36,10 +36,9 @@ def grid(
         anew = save(apply_edits(held["base"], state[held["widget"]]))
         held["seen"] = "" if anew else _sign(content(), dress)
 
-    # An editor of a fixed number of rows keeps its edits while other cells change.
-    fixed = looks.get("num_rows", "fixed") == "fixed"
-    shown = now if fixed else held["base"]
-    st.data_editor(shown, key=held["widget"], on_change=on_change, hide_index=True, **looks)
+    if looks.get("num_rows", "fixed") == "fixed":
+        held["base"] = now  # such an editor stays when values change, and drops edits they contain
+    st.data_editor(held["base"], key=held["widget"], on_change=on_change, hide_index=True, **looks)
 
 
 def apply_edits(base: pd.DataFrame, edits: dict[str, Any]) -> pd.DataFrame:
