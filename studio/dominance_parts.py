@@ -42,23 +42,21 @@ def verdict(asked: Problem, found: Dominance) -> None:
     box, icon = _BOXES[told.kind]
     box(plain(told.sentence), icon=icon)
     st.markdown(plain(told.because))
-    if found.margin is None:
+    if found.margin is None or interval is None:
         return
     with st.container(horizontal=True):
         st.metric("Margin", _number(found.margin), border=True)
-        if interval is not None:
-            st.metric("95% interval", _span(interval), border=True)
-            st.metric("Probability that it holds", _chance(interval), border=True)
+        st.metric("95% interval", _span(interval), border=True)
+        st.metric("Probability that it holds", _chance(interval), border=True)
     chart(
         margin_figure(found.margin, interval), key="margin",
         alt="The margin of weak dominance on a number line, with its interval",
     )  # fmt: skip
-    if interval is not None:
-        same = float(interval.best_shares[found.panel or 0])
-        st.caption(
-            f"Patients drawn anew {interval.n_resamples:,} times; the same panel is best in "
-            f"{percent(same, 0)} of the draws."
-        )
+    same = float(interval.best_shares[found.panel or 0])
+    st.caption(
+        f"Patients drawn anew {interval.n_resamples:,} times; the same panel is best in "
+        f"{percent(same, 0)} of the draws."
+    )
 
 
 def _number(margin: float) -> str:
@@ -161,19 +159,23 @@ def _candidates(asked: Problem) -> list[Window]:
 
 
 def _go_to(goals: dict[str, float | None], lam: float, currency: str) -> None:
-    words = {"same": "with the same best panel", "any": "with any best panel"}
+    """Offer the nearest λ at which it holds; nothing to offer where it holds now."""
+    if goals["any"] == lam:
+        return
     if goals["same"] == goals["any"]:
-        goals = {"any": goals["any"]}
+        del goals["same"]
+    words = {"same": "same best panel", "any": "any best panel"}
+    st.markdown("Go to the nearest λ where it holds:")
     with st.container(horizontal=True):
         for kind, goal in goals.items():
             if goal is None:
-                st.markdown(f"It holds {words[kind]} at no λ.")
-            elif goal != lam:
-                st.button(
-                    f"Go to the nearest λ where it holds {words[kind]}: {lam_text(goal)}",
-                    help=plain(lam_meaning(goal, currency)), key=f"go {kind}",
-                    on_click=set_lam, args=(goal,), icon=":material/my_location:",
-                )  # fmt: skip
+                st.markdown(f"with the {words[kind]} it holds nowhere.")
+                continue
+            st.button(
+                f"{words[kind].capitalize()}: λ = {lam_text(goal)}", key=f"go {kind}",
+                help=plain(lam_meaning(goal, currency)), on_click=set_lam, args=(goal,),
+                icon=":material/my_location:",
+            )  # fmt: skip
 
 
 def _windows_table(asked: Problem, windows: list[Window]) -> None:

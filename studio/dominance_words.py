@@ -16,8 +16,9 @@ $P(Y^i \neq Y^j)$.
 **Weak dominance** holds when every later panel of a cascade, or every dearer subset, costs more
 than it changes:
 
-$$\lambda_j C_j - \lambda_{i^\star} C_{i^\star} > P(Y^{i^\star} \neq Y^j)
-\quad\text{for every } j \text{ after } i^\star.$$
+$$
+\lambda_j C_j - \lambda_{i^\star} C_{i^\star} > P(Y^{i^\star} \neq Y^j)
+$$
 
 The least difference of the two sides is the **margin** $\xi$.
 

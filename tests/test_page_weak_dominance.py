@@ -85,11 +85,11 @@ def test_go_to_the_nearest_lambda_where_it_holds():
     assert box(app)[0] == "Error"
     same, anyhow = nearest_holding(windows, 0.006, problem.best), nearest_holding(windows, 0.006)
     assert same != anyhow
-    button(app, "with the same best panel").click().run()
+    button(app, "Same best panel").click().run()
     assert settings(app)["lam"] == same
     assert judge(make_problem(problem.panels, problem.evidence, same)).holds
     app.number_input(key="lam number").set_value(0.006).run()
-    button(app, "with any best panel").click().run()
+    button(app, "Any best panel").click().run()
     assert settings(app)["lam"] == anyhow
     assert judge(make_problem(problem.panels, problem.evidence, anyhow)).holds
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from csmd_core.dominance import MarginInterval
 from csmd_core.figures.panels import disagreement_figure
-from csmd_core.figures.style import FAILS, HOLDS, NEUTRAL, base_figure, panel_label
+from csmd_core.figures.style import FAILS, HOLDS, NEUTRAL, base_figure, name_rows, panel_label
 from csmd_core.panels import Panels
 from csmd_core.problem import Problem
 
@@ -51,10 +51,10 @@ def gap_figure(panels: Panels, table: pd.DataFrame) -> go.Figure:
     rows = table.nsmallest(MOST_BARS, "difference").reset_index(drop=True)
     places = list(range(len(rows)))
     names = [
-        ("" if holds else "✗ ") + panel_label(panels, int(i), 34)
+        ("" if holds else "✗ ") + panel_label(panels, int(i))
         for i, holds in zip(rows["index"], rows["holds"], strict=True)
     ]
-    figure = base_figure(x="Share of patients", y="", height=150 + 46 * len(rows))
+    figure = base_figure(x="Share of patients", y="", height=150 + 58 * len(rows))
     figure.add_bar(
         x=rows["cost_gap"], y=places, orientation="h", name="What its extra cost weighs",
         marker_color="#0072B2", hovertemplate="cost gap %{x:.2%}<extra></extra>",
@@ -64,9 +64,9 @@ def gap_figure(panels: Panels, table: pd.DataFrame) -> go.Figure:
         marker_color=np.where(rows["holds"], HOLDS, FAILS).tolist(),
         hovertemplate="changes %{x:.2%}<extra></extra>",
     )  # fmt: skip
-    figure.update_layout(barmode="group", bargap=0.3)
+    figure.update_layout(barmode="group", bargap=0.45)
     figure.update_xaxes(tickformat=".0%" if rows["cost_gap"].max() > 0.05 else ".1%")
-    figure.update_yaxes(tickvals=places, ticktext=names, autorange="reversed")
+    name_rows(figure, names)
     return figure
 
 

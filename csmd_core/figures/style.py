@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
@@ -27,13 +28,28 @@ def label(text: object, width: int = 60) -> str:
 def panel_label(panels: Panels, panel: int, width: int = 40) -> str:
     """Name a panel in little room: every test keeps its beginning, so that names stay apart."""
     names = [test.name for test in panels.tests_of(panel)]
+    n_fit = max((width + 3) // 9, 2)
+    if len(names) > n_fit:
+        names = [*names[: n_fit - 1], f"{len(names) - n_fit + 1} more"]
     room, short = width - 3 * (len(names) - 1), dict[int, str]()
     by_length = sorted(range(len(names)), key=lambda k: len(names[k]))
     for left, k in zip(range(len(names), 0, -1), by_length, strict=True):
-        share = max(room // left, 5)
+        share = max(room // left, 7)
         short[k] = names[k] if len(names[k]) <= share else names[k][: share - 1].rstrip() + "…"
         room -= len(short[k])
     return " + ".join(html.escape(short[k], quote=False) for k in range(len(names)))
+
+
+def name_rows(figure: go.Figure, names: Sequence[str], at: float = 0.0) -> None:
+    """Write each row's name above its bars: beside them it would leave narrow screens no room."""
+    places = list(range(len(names)))
+    figure.add_scatter(
+        x=[at] * len(names), y=[k - 0.42 for k in places], mode="text", text=list(names),
+        textposition="middle right", showlegend=False, hoverinfo="skip", cliponaxis=False,
+    )  # fmt: skip
+    figure.update_yaxes(
+        tickvals=places, showticklabels=False, range=[len(names) - 0.4, -0.7], zeroline=False
+    )
 
 
 def panel_colours(panels: Panels) -> list[str]:

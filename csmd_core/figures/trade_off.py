@@ -17,6 +17,7 @@ from csmd_core.figures.style import (
     NEUTRAL,
     base_figure,
     label,
+    name_rows,
     panel_colours,
     panel_label,
 )
@@ -139,7 +140,7 @@ def loss_bars_figure(problem: Problem, most: int = 12) -> go.Figure:
     """Stack each panel's scaled cost and error rate, for a λ of its own each: least loss first."""
     order = np.argsort(problem.losses, kind="stable")[:most]
     names = [panel_label(problem.panels, int(i)) for i in order]
-    figure = base_figure(x="Loss", y="", height=150 + 34 * len(order))
+    figure = base_figure(x="Loss", y="", height=150 + 48 * len(order))
     for name, values, colour in (
         ("Error rate", problem.evidence.error_rates, "#0072B2"),
         ("λ × cost", problem.scaled_costs, "#E69F00"),
@@ -148,10 +149,8 @@ def loss_bars_figure(problem: Problem, most: int = 12) -> go.Figure:
             x=values[order], y=list(range(len(order))), orientation="h", name=name,
             marker_color=colour, hovertemplate=f"{name} %{{x:.4f}}<extra></extra>",
         )  # fmt: skip
-    figure.update_layout(barmode="stack")
-    figure.update_yaxes(
-        tickvals=list(range(len(order))), ticktext=names, autorange="reversed"
-    )  # fmt: skip
+    figure.update_layout(barmode="stack", bargap=0.5)
+    name_rows(figure, names)
     return figure
 
 
@@ -213,7 +212,7 @@ def tornado_figure(table: pd.DataFrame, lam: float | None, currency: str = "$") 
     rows = table.head(12)
     unit = lam or 1.0
     title = f"Change per patient ({label(currency)})" if lam else "Change of the loss"
-    figure = base_figure(x=title, y="", height=140 + 34 * len(rows))
+    figure = base_figure(x=title, y="", height=140 + 48 * len(rows))
     places = list(range(len(rows)))
     for end, name, colour in (("low", "Price falls", HOLDS), ("high", "Price rises", FAILS)):
         figure.add_bar(
@@ -221,8 +220,7 @@ def tornado_figure(table: pd.DataFrame, lam: float | None, currency: str = "$") 
             marker_color=colour, text=None, customdata=[label(b) for b in rows[f"best_{end}"]],
             hovertemplate="%{x:+.4g}<br>best panel: %{customdata}<extra></extra>",
         )  # fmt: skip
-    figure.update_layout(barmode="overlay")
-    figure.update_yaxes(
-        tickvals=places, ticktext=[label(n, 32) for n in rows["name"]], autorange="reversed"
-    )
+    figure.update_layout(barmode="overlay", bargap=0.5)
+    left = float(rows[["change_low", "change_high"]].min().min()) / unit
+    name_rows(figure, [label(name, 40) for name in rows["name"]], at=left)
     return figure
