@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Locator, Page
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
@@ -30,25 +30,43 @@ _WATCH = """() => {
 
 
 def whole_paper(browser: Browser, address: str) -> None:
-    """Play 5,800 runs of 10,000 patients while somebody else opens pages."""
+    """Play 5,800 runs of 10,000 patients: alone, then while somebody else opens pages."""
     page, other = (browser.new_context().new_page() for _ in range(2))
-    for visitor in (page, other):
-        visitor.goto(f"{address}/paper")
-        visitor.get_by_role("button", name="Play the paper's experiments").wait_for(timeout=90_000)
+    page.goto(f"{address}/paper")
+    _play_button(page).wait_for(timeout=90_000)
     _load(other, address)  # fits what that page needs, once
-    alone = [_load(other, address) for _ in range(5)]
+    before = [_load(other, address) for _ in range(5)]
     page.evaluate(_WATCH)
-    page.get_by_role("button", name="Play the paper's experiments").click()
-    page.get_by_role("button", name="Stop and keep what is done").wait_for(timeout=30_000)
-    meanwhile = []
-    while page.evaluate("window.painted") is None:
-        meanwhile.append(_load(other, address))
-    took = page.evaluate("(window.painted - window.began) / 1000")
-    print(f"all of the paper's experiments, from click to charts: {took:.1f} s (aim: 10 s)")
+    _play_button(page).click()
+    page.wait_for_function("window.painted", timeout=300_000)
+    print(f"all of the paper's experiments, from click to charts: {_took(page):.1f} s (aim: 10 s)")
+    meanwhile = _loads_meanwhile(page, other, address)
     print(
-        f"another person's page load: median {statistics.median(alone):.2f} s before, "
+        f"another person's page load: median {statistics.median(before):.2f} s before, "
         f"{statistics.median(meanwhile):.2f} s meanwhile (longest {max(meanwhile):.2f} s)"
     )
+
+
+def _loads_meanwhile(page: Page, other: Page, address: str) -> list[float]:
+    """Open pages again and again while the paper is played with another seed."""
+    page.get_by_label("Seed", exact=True).fill("1")
+    page.get_by_label("Seed", exact=True).press("Enter")
+    page.wait_for_function("!document.querySelector('[data-testid=stPlotlyChart]')")
+    page.evaluate("window.painted = null")
+    _play_button(page).click()
+    page.get_by_role("button", name="Stop and keep what is done").wait_for(timeout=30_000)
+    took = []
+    while page.evaluate("window.painted") is None:
+        took.append(_load(other, address))
+    return took
+
+
+def _play_button(page: Page) -> Locator:
+    return page.get_by_role("button", name="Play the paper's experiments")
+
+
+def _took(page: Page) -> float:
+    return float(page.evaluate("(window.painted - window.began) / 1000"))
 
 
 def stopping(browser: Browser, address: str) -> None:
