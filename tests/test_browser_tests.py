@@ -9,7 +9,8 @@ from playwright.sync_api import TimeoutError, expect
 from app import settled
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
+PATIENCE = 90_000  # milliseconds: a busy machine is slow, not wrong
+expect.set_options(timeout=PATIENCE)
 
 ROW, HEADING, MARKER = 35, 35, 33  # pixels of the grid's rows, heading and row marks
 WIDTHS = {"No.": 60, "Test": 150, "Price (CA$)": 95}
@@ -18,6 +19,7 @@ WIDTHS = {"No.": 60, "Test": 150, "Price (CA$)": 95}
 @pytest.fixture
 def page(address, browser):
     opened = browser.new_page(viewport={"width": 1280, "height": 1700})
+    opened.set_default_timeout(PATIENCE)
     opened.goto(f"{address}/tests")
     settled(opened)
     yield opened
