@@ -10,7 +10,8 @@ run: $(READY)
 	$(PY) -m streamlit run app.py
 
 test: $(READY_DEV) $(BROWSER)
-	$(PY) -m pytest --cov --cov-report=term
+	$(PY) -m pytest -n 2 --dist loadfile -m "not browser" --cov --cov-report=term
+	$(PY) -m pytest -m browser
 
 check: $(READY_DEV)
 	$(PY) -m ruff check .

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
-from uploads import PRICES_WITH_TWO_FAULTS, clinic, semicolons
 
 from app import ROOT, server, settled
 from studio.shell import MENU
+from uploads import PRICES_WITH_TWO_FAULTS, clinic, semicolons
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from made import bundled_case, random_problem
-from test_problem import EVIDENCE, PANELS
 
 from csmd_core.budget import (
     break_even,
@@ -18,6 +16,8 @@ from csmd_core.faults import BadInput
 from csmd_core.panels import cascade
 from csmd_core.predictions import fit_evidence
 from csmd_core.problem import Evidence, make_problem
+from made import bundled_case, random_problem
+from test_problem import EVIDENCE, PANELS
 
 PROBLEM = make_problem(PANELS, EVIDENCE, 0.01)
 

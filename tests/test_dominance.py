@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from made import panels_of, random_problem
-from test_problem import EVIDENCE, PANELS
 
 from csmd_core.dominance import bootstrap_margin, candidates, judge, strong_dominance
 from csmd_core.problem import Evidence, make_problem
+from made import panels_of, random_problem
+from test_problem import EVIDENCE, PANELS
 
 
 def test_holding_by_hand():

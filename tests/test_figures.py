@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from made import bundled_case, panels_of, random_evidence
 from scipy.stats import mannwhitneyu
 
 from csmd_core.bundled import load_bundled
@@ -13,6 +12,7 @@ from csmd_core.figures.style import OKABE_ITO, base_figure, label, panel_colours
 from csmd_core.panels import cascade, subsets
 from csmd_core.predictions import Fitting, Scores, fit_scores
 from csmd_core.study import Test
+from made import bundled_case, panels_of, random_evidence
 
 
 def test_names_lose_their_tags_and_keep_to_their_width():

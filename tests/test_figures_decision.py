@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from made import bundled_case, random_evidence
-from test_problem import EVIDENCE, PANELS
 
 from csmd_core.dominance import MarginInterval, judge
 from csmd_core.figures.dominance import (
@@ -29,6 +27,8 @@ from csmd_core.problem import make_problem
 from csmd_core.study import Test
 from csmd_core.what_if import tornado
 from csmd_core.windows import dominance_windows
+from made import bundled_case, random_evidence
+from test_problem import EVIDENCE, PANELS
 
 PROBLEM = make_problem(PANELS, EVIDENCE, 0.01)
 

@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made import random_problem
 from scipy.stats import beta
 
 from csmd_core.bands import repeat_band
@@ -36,6 +35,7 @@ from csmd_core.problem import Evidence, make_problem
 from csmd_core.simulation import simulate
 from csmd_core.situations import SITUATIONS, STUDY, situation
 from csmd_core.study import Test
+from made import random_problem
 
 
 def unpacked(values):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from uploads import PRICES_WITH_TWO_FAULTS, clinic, results, semicolons, workbook
 
 from app import bundled, edit, open_page
 from csmd_core.bundled import bundled_names, groupings, load_bundled
@@ -15,6 +14,7 @@ from csmd_core.figures.data import column_figure, label_figure
 from csmd_core.study import Study, Test
 from csmd_core.templates import templates
 from studio.data_faults import place_of
+from uploads import PRICES_WITH_TWO_FAULTS, clinic, results, semicolons, workbook
 
 PAGE = "pages/data.py"
 CSV = semicolons(clinic())

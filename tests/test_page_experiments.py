@@ -6,8 +6,6 @@ import time
 
 import pandas as pd
 import pytest
-from uploads import results as brought_results
-from uploads import semicolons
 
 from app import bundled, open_page
 from csmd_core import cluster
@@ -21,6 +19,8 @@ from csmd_core.simulation import simulate
 from csmd_core.summary import summary_table
 from studio import jobs, results, session
 from studio.experiment_results import CHARTS
+from uploads import results as brought_results
+from uploads import semicolons
 
 PAGE = "pages/experiments.py"
 SMALL = {"n_patients": 300, "n_repeats": 4, "lams": ["0.001", "0.01"]}

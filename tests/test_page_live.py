@@ -10,7 +10,6 @@ from html import escape, unescape
 
 import numpy as np
 import pytest
-from uploads import results
 
 from app import bundled, open_page
 from csmd_core.bundled import bundled_names, load_bundled
@@ -25,6 +24,7 @@ from studio import live_run, session
 from studio.session import DEFAULTS, disc_store
 from studio.store import blob_ref
 from studio.text import money, percent
+from uploads import results
 
 PAGE = "pages/live.py"
 LAM = 0.002

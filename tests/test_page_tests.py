@@ -8,7 +8,6 @@ from dataclasses import asdict, replace
 
 import pandas as pd
 import pytest
-from uploads import clinic, results, semicolons
 
 from app import bundled, edit, open_page
 from csmd_core.bundled import bundled_names, load_bundled
@@ -18,6 +17,7 @@ from csmd_core.problem import panel_table
 from studio import tests_parts, work
 from studio.downloads import as_csv, as_excel
 from studio.text import plain
+from uploads import clinic, results, semicolons
 
 PAGE = "pages/tests.py"
 HEART = load_bundled("heart")

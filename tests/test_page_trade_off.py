@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from decided import core_problem, open_study, without_labels
 from hypothesis import HealthCheck, given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
@@ -14,6 +13,7 @@ from csmd_core.budget import break_even, budget_window, cohort
 from csmd_core.bundled import bundled_names
 from csmd_core.what_if import Change, at_prices, compare
 from csmd_core.windows import best_windows, dominance_windows, window_at
+from decided import core_problem, open_study, without_labels
 from studio.scenarios import MOST
 from studio.text import money, percent
 from studio.trade_off_parts import break_even_sentences, window_sentence

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from decided import core_problem, open_study, without_labels
 
 from app import bundled, edit, open_page
 from csmd_core.bundled import bundled_names
@@ -13,6 +12,7 @@ from csmd_core.paper import CASES, paper_problem
 from csmd_core.problem import make_problem
 from csmd_core.verdict import in_words
 from csmd_core.windows import dominance_windows, nearest_holding
+from decided import core_problem, open_study, without_labels
 
 PAGE = "pages/weak_dominance.py"
 PAPER = {"classifier": "as in the paper", "folds": 10, "threshold": 0.5, "seed": 0}

@@ -7,11 +7,11 @@ import json
 import zipfile
 
 import pytest
-from uploads import clinic, semicolons
 
 from app import bundled, open_page
 from studio.session import DEFAULTS, UPLOAD
 from studio.store import Store, blob_ref
+from uploads import clinic, semicolons
 
 PAGE = "pages/workspaces.py"
 

@@ -7,7 +7,6 @@ import time
 from dataclasses import replace
 
 import pytest
-from made import bundled_case
 
 from csmd_core.experiment import experiment
 from csmd_core.faults import BadInput
@@ -29,6 +28,7 @@ from csmd_core.plan import (
 from csmd_core.policies import LEARNING, POLICIES, kl_ucb, ucb1
 from csmd_core.problem import Evidence, Problem
 from csmd_core.windows import Window, dominance_windows, window_at
+from made import bundled_case
 
 PANELS, EVIDENCE = bundled_case("diabetes", "cascade")
 

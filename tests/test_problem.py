@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made import at_prices, panels_of, random_problem
 
 from csmd_core.faults import BadInput
 from csmd_core.problem import Evidence, best_of, make_problem, panel_table, wilson
+from made import at_prices, panels_of, random_problem
 
 # Eight patients, three panels. Wrong: panel 1 on patients 1, 2, 3; panel 2 on 3; panel 3 on 8.
 TRUTH = np.array([1, 1, 1, 1, 0, 0, 0, 0], dtype=np.int8)

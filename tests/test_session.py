@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from uploads import clinic, semicolons
 
 from app import bundled, open_page
 from studio.session import DEFAULTS, UPLOAD
 from studio.store import Store, blob_ref
+from uploads import clinic, semicolons
 
 PAGE = "pages/data.py"
 

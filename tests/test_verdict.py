@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from made import random_problem
-from test_problem import EVIDENCE, PANELS
 
 from csmd_core.dominance import MarginInterval, bootstrap_margin, judge
 from csmd_core.problem import Evidence, make_problem
 from csmd_core.verdict import in_words
+from made import random_problem
+from test_problem import EVIDENCE, PANELS
 
 UNLABELLED = Evidence(EVIDENCE.masks, EVIDENCE.predictions)
 

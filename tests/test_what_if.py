@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made import bundled_case, random_problem
-from test_problem import EVIDENCE, PANELS
 
 from csmd_core.budget import budget_window, cohort, lam_for_budget, price_items, reprice
 from csmd_core.bundled import bundled_names
@@ -14,6 +12,8 @@ from csmd_core.mending import mending_prices, panels_in_the_way
 from csmd_core.problem import make_problem
 from csmd_core.what_if import Change, at_prices, best_window, compare, tornado
 from csmd_core.windows import best_windows, candidate_windows, window_at
+from made import bundled_case, random_problem
+from test_problem import EVIDENCE, PANELS
 
 PROBLEM = make_problem(PANELS, EVIDENCE, 0.01)  # costs 10, 30, 100; losses 0.475, 0.425, 1.125
 MODES = pytest.mark.parametrize("mode", ["cascade", "subsets"])

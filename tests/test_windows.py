@@ -4,8 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from made import at_prices, bundled_case, panels_of, random_problem
-from test_problem import EVIDENCE, PANELS
 
 from csmd_core.bundled import bundled_names
 from csmd_core.dominance import judge
@@ -17,6 +15,8 @@ from csmd_core.windows import (
     suggested_lam,
     window_at,
 )
+from made import at_prices, bundled_case, panels_of, random_problem
+from test_problem import EVIDENCE, PANELS
 
 
 def assert_windows_are_right(panels, evidence, n_points=400):
