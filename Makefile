@@ -3,6 +3,7 @@ PY := .venv/bin/python
 READY := .venv/.run
 READY_DEV := .venv/.dev
 BROWSER := .venv/.browser
+WARM_UP := @echo "Compiling the engine, once" && $(PY) -c "from csmd_core import engine; engine.warm_up()"
 
 .PHONY: run test check bench clean
 
@@ -29,10 +30,12 @@ clean:
 
 $(READY): requirements.txt | .venv/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(WARM_UP)
 	touch $@
 
 $(READY_DEV): requirements.txt requirements-cluster.txt requirements-dev.txt | .venv/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(WARM_UP)
 	touch $@ $(READY)
 
 $(BROWSER): | $(READY_DEV)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from studio import live_controls, live_run, live_teach, live_view, shell
+from studio import live_controls, live_run, live_teach, live_view, shell, work
 
 shell.header(
     "Live",
@@ -10,6 +10,7 @@ shell.header(
 )
 live_teach.switches()
 with st.container():  # whatever is said while fitting: what follows keeps its place, so its charts
+    work.engine_ready()
     study, problem = live_run.source()
     live_teach.situation_line(study, problem)
 if not live_teach.guessing():
@@ -18,7 +19,7 @@ if not live_teach.guessing():
 live = live_run.prepare(study, problem)
 if live is None:
     st.info("Choose a policy to watch.")
-    st.stop()
+    work.stop()
 if live_teach.guessing():
     live_teach.ask(live)
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from csmd_core.faults import BadInput
-from studio import paper_run, shell
+from studio import paper_run, shell, work
 from studio.paper_parts import (
     all_cases,
     back_to_the_paper,
@@ -43,7 +43,7 @@ else:
         paper_run.check(now)
     except BadInput as bad:
         show_faults(bad.faults)
-        st.stop()
+        work.stop()
     st.caption(paper_run.size_words(now))
     st.button(
         "Play the paper's experiments", type="primary", icon=":material/play_arrow:",

@@ -6,19 +6,23 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 from cachetools import LRUCache
 
 T = TypeVar("T")
+SHELF_BYTES = 2 << 30
 
 
 class Shelf:
-    """The most recently used results."""
+    """The most recently used results, as many as fit into so many bytes."""
 
-    def __init__(self, size: int) -> None:
-        self._kept: LRUCache[str, Any] = LRUCache(size)
+    def __init__(self, n_bytes: int) -> None:
+        self._kept: LRUCache[str, Any] = LRUCache(n_bytes, getsizeof=size_of)
         self._lock = threading.Lock()
 
     def get(self, key: str) -> Any:
@@ -26,14 +30,31 @@ class Shelf:
             return self._kept.get(key)
 
     def put(self, key: str, value: T) -> T:
-        with self._lock:
+        with self._lock, suppress(ValueError):  # larger than the shelf: used, not kept
             self._kept[key] = value
         return value
 
 
 @st.cache_resource(show_spinner=False)
 def shelf() -> Shelf:
-    return Shelf(128)
+    return Shelf(SHELF_BYTES)
+
+
+def size_of(value: object) -> int:
+    """Estimate a result's bytes: its arrays and tables count, the rest hardly does.
+
+    >>> size_of({"scores": np.zeros(1000)})
+    9024
+    """
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, pd.DataFrame):
+        return int(value.memory_usage(index=False).sum())
+    if isinstance(value, dict):
+        return 1024 + sum(map(size_of, value.values()))
+    if isinstance(value, list | tuple):
+        return 64 * len(value)
+    return 1024 + sum(map(size_of, vars(value).values())) if hasattr(value, "__dict__") else 24
 
 
 def key_of(*parts: object) -> str:

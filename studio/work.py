@@ -18,6 +18,7 @@ from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from csmd_core.bundled import load_bundled
 from csmd_core.cells import Decimal
 from csmd_core.checks import check_study
+from csmd_core.engine import warm_up
 from csmd_core.faults import BadInput, Fault
 from csmd_core.intake import Choices, as_results, draft_study
 from csmd_core.panels import Mode, Panels, cascade, subsets
@@ -257,6 +258,13 @@ def _results_evidence(found: Study, made: Panels) -> Evidence:
         lambda: brought_evidence(results, made, found.truth, rule),
         "results", found.fingerprint, made.masks, rule,
     )  # fmt: skip
+
+
+@st.cache_resource(show_spinner="Preparing the engine: some seconds, once after installing …")
+def engine_ready() -> bool:
+    """Have the engine compiled before anything waits for it."""
+    warm_up()
+    return True
 
 
 def stop_with(wrong: Iterable[Fault], page: str, words: str) -> NoReturn:
