@@ -120,8 +120,12 @@ def save(new_blobs: Iterable[bytes] = ()) -> None:
     if held is None:
         take_up(store().create(_title(settings), settings, new_blobs))
         return
+    # Streamlit may end this run at any look into the session's state, so also right after saving:
+    # a plain dict remembers what was saved, and the next save is in no conflict with this one.
+    saved: dict[str, int] = st.session_state.setdefault("saved", {})
+    revision, place = max(held.revision, saved.get(held.id, 0)), store()
     try:
-        store().save(held.id, held.revision, settings, new_blobs)
+        saved[held.id] = place.save(held.id, revision, settings, new_blobs)
     except Conflict as conflict:
         st.session_state["conflict"] = conflict
         unsaved = st.session_state.setdefault("unsaved blobs", [])

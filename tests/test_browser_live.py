@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app import server, settled
-from bench.watch import SHOWN, open_live, pause, play, shown, watch
+from watch import SHOWN, open_live, pause, play, shown, watch
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
