@@ -95,8 +95,10 @@ def _patients() -> None:
 
 def measure_switch(options: dict[str, str]) -> None:
     """Choose what the chart shows."""
-    choice_of("The chart shows", "measure", list(options), widget=st.segmented_control,
-            format_func=options.get, label_visibility="collapsed", required=True)  # fmt: skip
+    choice_of(
+        "The chart shows", "measure", list(options), widget=st.segmented_control,
+        format_func=options.get, label_visibility="collapsed", required=True, wrap=True,
+    )  # fmt: skip
 
 
 def watched_switch(live: live_run.Live) -> None:

@@ -51,7 +51,9 @@ def _view(live: Live) -> None:
     with left:
         _progress(live, t)
         st.markdown(plain(sentence(live, t)))
-        if live.watched.policy.learns:
+        if not t:
+            st.caption("What the policy believes shows here from the first patient on.")
+        elif live.watched.policy.learns:
             chart(detail.beliefs, key="live beliefs", alt=detail.alt)
         else:
             st.caption(plain(f"{live.watched.policy.name} learns nothing from disagreements."))

@@ -4,9 +4,12 @@ import os
 import tempfile
 
 import pytest
+from hypothesis import settings
 
 from app import chromium, server
 
+settings.register_profile("same every time", derandomize=True, deadline=None)
+settings.load_profile("same every time")
 os.environ["CSMD_DATA"] = tempfile.mkdtemp(prefix="csmd-tests-")
 
 

@@ -153,7 +153,7 @@ def _layout(panels: Panels, pairs: Pairs, base: Values) -> dict[str, Any]:
         "margin": {"l": 10, "r": 10, "t": 30, "b": 10},
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         "xaxis": {
-            "title": {"text": "Share of patients whose diagnosis changes"},
+            "title": {"text": "Share of diagnoses changed"},
             **exactly(0, 1.01), "tickvals": [float(np.sqrt(tick)) for tick in _TICKS],
             "ticktext": [f"{100 * tick:g}%" for tick in _TICKS], "zeroline": False,
             "automargin": True, "tickangle": 0,
