@@ -22,6 +22,7 @@ from studio.text import count, money, percent
 MAX_SAYINGS = 6  # panels whose prediction is listed one by one
 _SAID = ("healthy", "ill")
 _GREY, _SMALL = "opacity:.55", "font-size:.85em"
+_FRAME = "border:1px solid rgba(136,136,136,.35);border-radius:.5rem;padding:1rem"
 
 
 def patient_card(live: Live, told: Explanation) -> str:
@@ -36,14 +37,14 @@ def patient_card(live: Live, told: Explanation) -> str:
         f"<p style='margin:.6em 0 0'><b>{escape(run.policy.name)}</b>: {escape(told.sentence)}</p>",
         _truth(run, row, told.choice),
     ]
-    return f"<div data-patient='{told.patient}'>{''.join(parts)}</div>"
+    return f"<div data-patient='{told.patient}' style='{_FRAME}'>{''.join(parts)}</div>"
 
 
 def next_card(live: Live, t: int) -> str:
     """Show the patient before anything is chosen: tests and prices only."""
     head = f"<h4 style='margin:0'>Patient {t + 1:,} is next</h4>"
     rows = "".join(_row(live, test, None) for test in live.problem.panels.tests)
-    return f"<div data-next='{t + 1}'>{head}{_rows(rows)}</div>"
+    return f"<div data-next='{t + 1}' style='{_FRAME}'>{head}{_rows(rows)}</div>"
 
 
 def standings(live: Live, t: int) -> str:

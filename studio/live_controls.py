@@ -11,7 +11,6 @@ from csmd_core.policies import NAMES, POLICIES, Kind, Policy
 from csmd_core.problem import Problem
 from studio import live_run
 from studio.live_run import LENGTHS, MAX_POLICIES, SPEEDS, setting
-from studio.scrub import scrub
 from studio.text import plain, show_faults
 
 ORDERS = {
@@ -33,8 +32,12 @@ def transport(problem: Problem) -> None:
             _button("Play", "K", ":material/play_arrow:", live_run.play)
         _button("Next", "L", ":material/skip_next:", _step, 1)
         _button("New seed", "N", ":material/casino:", _reseed)
-        choice_of("Patients a second", "speed", SPEEDS, width=180, format_func=lambda s: f"{s:,}")
+        choice_of("Patients a second", "speed", SPEEDS, width=150, format_func=lambda s: f"{s:,}")
         if not setting("teaching"):
+            st.number_input(
+                "Jump to patient", 0, setting("n"), None, key="live jump", width=120,
+                placeholder="number", on_change=_jump,
+            )  # fmt: skip
             with st.popover("Policies", icon=":material/tune:"):
                 _policies(problem)
                 _patients()
@@ -44,18 +47,6 @@ def _button(label: str, shortcut: str, icon: str, act: Any, *args: Any) -> None:
     key = f"live {label.lower()}"
     main: Any = "primary" if shortcut == "K" else "secondary"
     st.button(label, key=key, icon=icon, shortcut=shortcut, type=main, on_click=act, args=args)
-
-
-def scrubber() -> None:
-    """A slider over the run that follows the cursor and moves it, and a jump."""
-    left, right = st.columns([6, 1], vertical_alignment="center")
-    with left:
-        scrub(live_run.cursor(), setting("n"), live_run.move, key="live scrub", label="Patient")
-    if not setting("teaching"):
-        right.number_input(
-            "Jump to patient", 0, setting("n"), None, key="live jump", placeholder="Jump to",
-            label_visibility="collapsed", on_change=_jump,
-        )  # fmt: skip
 
 
 def _policies(problem: Problem) -> None:
@@ -151,9 +142,11 @@ def _add(kind: Any, number: float) -> None:
 
 
 def _step(by: int) -> None:
+    """One patient on or back; while playing, stop here first."""
     if live_run.playing():
         live_run.pause()
-    live_run.move(live_run.cursor() + by)
+    else:
+        live_run.move(live_run.cursor() + by)
 
 
 def _jump() -> None:

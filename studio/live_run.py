@@ -7,6 +7,7 @@ back is as easy as a step on, and what is shown at patient t is what `simulate` 
 from __future__ import annotations
 
 import gc
+import threading
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -44,6 +45,8 @@ USUAL: dict[str, Any] = {
 SPEEDS = (1, 2, 5, 10, 30, 100, 300, 1000, 3000)
 LENGTHS = (200, 1_000, 10_000, 100_000)
 MAX_POLICIES = 10
+
+TURN = threading.Lock()  # one session draws at a time: more threads only hinder one another
 
 _SAVE = 2.0  # seconds of playing after which the cursor is saved
 _CLEAN = 20.0  # seconds after which memory is tidied, for all sessions together
@@ -162,6 +165,11 @@ def tick() -> bool:
         session.save()
     _clean()
     return bool(t >= setting("n"))
+
+
+def tick_length() -> float:
+    """Seconds between ticks: 0.1, and longer when many people play, so that pauses stay prompt."""
+    return 0.1
 
 
 def clock() -> float:

@@ -1,12 +1,14 @@
 """What moves on the Live page: the scrubber, the chart, the patient, what the policy believes.
 
 It is a fragment that runs ten times a second while playing. The charts stay mounted; the patient
-and the beliefs change less often while playing, since nobody could read them faster.
+and the beliefs change less often while playing, since nobody could read them faster. It is kept to
+a few elements, since each costs a millisecond, for each of all who play at once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 import streamlit as st
@@ -15,14 +17,13 @@ from csmd_core.explain import explain
 from csmd_core.figures.beliefs import RECENT, belief_figure, pairs_that_matter
 from csmd_core.figures.live import MEASURES, Figure, progress_figure, share_figure
 from csmd_core.simulation import Run
-from studio import live_controls, live_run
+from studio import live_run
 from studio.chart import chart
 from studio.downloads import as_csv
 from studio.live_card import next_card, patient_card, standings
 from studio.live_run import Live, setting
-from studio.text import plain
+from studio.scrub import scrub
 
-TICK = 0.1
 READABLE = 0.4  # seconds between two patients that are shown in full while playing
 SHARES = "shares"
 
@@ -36,7 +37,7 @@ def measures(live: Live) -> dict[str, str]:
 
 def show(live: Live) -> None:
     """Draw all that moves, again and again while playing."""
-    every = TICK if live_run.playing() else None
+    every = live_run.tick_length() if live_run.playing() else None
     st.fragment(_view, run_every=every)(live)
 
 
@@ -44,23 +45,21 @@ def _view(live: Live) -> None:
     if live_run.playing() and live_run.tick():
         live_run.pause()
         st.rerun()
-    t = live_run.cursor()
+    with live_run.TURN:
+        _draw(live, live_run.cursor())
+
+
+def _draw(live: Live, t: int) -> None:
     detail = _detail(live, t)
-    live_controls.scrubber()
+    scrub(t, live.watched.n_patients, live_run.move, key="live scrub", label="Patient")
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _progress(live, t)
-        st.markdown(plain(sentence(live, t)))
-        if not t:
-            st.caption("What the policy believes shows here from the first patient on.")
-        elif live.watched.policy.learns:
+        if live.watched.policy.learns:
             chart(detail.beliefs, key="live beliefs", alt=detail.alt)
         else:
-            st.caption(plain(f"{live.watched.policy.name} learns nothing from disagreements."))
-    with right:
-        st.html(standings(live, t))
-        with st.container(border=True):
-            st.html(detail.card)
+            st.caption(f"{live.watched.policy.name} learns nothing from disagreements.")
+    right.html(f"{standings(live, t)}<p>{escape(sentence(live, t))}</p>{detail.card}")
     if not (live_run.playing() or setting("teaching")):
         _download(live, t)
 

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -53,8 +54,8 @@ def size_of(value: object) -> int:
     if isinstance(value, dict):
         return 1024 + sum(map(size_of, value.values()))
     if isinstance(value, list | tuple):
-        return 64 * len(value)
-    return 1024 + sum(map(size_of, vars(value).values())) if hasattr(value, "__dict__") else 24
+        return 64 + 64 * len(value)
+    return 1024 + sum(map(size_of, vars(value).values())) if is_dataclass(value) else 64
 
 
 def key_of(*parts: object) -> str:
