@@ -1,18 +1,22 @@
-# run: start the app. test: everything. check: style and types. bench: how fast, as ratios.
+# run: start the app. test: everything. coverage: which lines they reach.
+# check: style and types. bench: how fast, as ratios.
 PY := .venv/bin/python
 READY := .venv/.run
 READY_DEV := .venv/.dev
 BROWSER := .venv/.browser
 WARM_UP := @echo "Compiling the engine, once" && $(PY) -c "from csmd_core import engine; engine.warm_up()"
 
-.PHONY: run test check bench clean
+.PHONY: run test coverage check bench clean
 
 run: $(READY)
 	$(PY) -m streamlit run app.py
 
 test: $(READY_DEV) $(BROWSER)
-	$(PY) -m pytest -n 2 --dist loadfile -m "not browser" --cov --cov-report=term
+	$(PY) -m pytest -n 2 --dist loadfile -m "not browser"
 	$(PY) -m pytest -m browser
+
+coverage: $(READY_DEV)
+	$(PY) -m pytest -n 2 --dist loadfile -m "not browser" --cov --cov-report=term
 
 check: $(READY_DEV)
 	$(PY) -m ruff check .

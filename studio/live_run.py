@@ -7,6 +7,7 @@ back is as easy as a step on, and what is shown at patient t is what `simulate` 
 from __future__ import annotations
 
 import gc
+import math
 import threading
 import time
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from csmd_core.bands import Band, repeat_band
 from csmd_core.bundled import load_bundled
@@ -48,6 +50,9 @@ MAX_POLICIES = 10
 
 TURN = threading.Lock()  # one session draws at a time: more threads only hinder one another
 
+_TICKS = ((8, 0.1), (14, 0.15), (24, 0.2), (math.inf, 0.5))  # seconds, for up to so many others
+_GONE = 3.0  # seconds after which somebody who does not tick is taken to have stopped
+_playing: dict[str, float] = {}  # when each session that plays ticked last
 _SAVE = 2.0  # seconds of playing after which the cursor is saved
 _CLEAN = 20.0  # seconds after which memory is tidied, for all sessions together
 _last_clean = time.monotonic()
@@ -150,6 +155,7 @@ def play() -> None:
 def pause() -> None:
     """Stop where the screen is, and save."""
     st.session_state["live playing"] = False
+    _playing.pop(_session(), None)
     session.save()
 
 
@@ -163,13 +169,21 @@ def tick() -> bool:
     if now - state["live saved"] > _SAVE:
         state["live saved"] = now
         session.save()
-    _clean()
+    _playing[_session()] = now
+    _clean(now)
     return bool(t >= setting("n"))
 
 
 def tick_length() -> float:
-    """Seconds between ticks: 0.1, and longer when many people play, so that pauses stay prompt."""
-    return 0.1
+    """Seconds between ticks: 0.1, and longer when many play at once, so that pauses stay prompt."""
+    now, me = clock(), _session()
+    n_others = sum(now - at < _GONE and who != me for who, at in [*_playing.items()])
+    return next(seconds for most, seconds in _TICKS if n_others < most)
+
+
+def _session() -> str:
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
 
 
 def clock() -> float:
@@ -187,9 +201,11 @@ def table(live: Live, t: int) -> pd.DataFrame:
     return pd.concat([parts[0][shared], *named], axis=1)
 
 
-def _clean() -> None:
+def _clean(now: float) -> None:
     """Collect garbage now and then, since the server does not after each tick (see config.toml)."""
     global _last_clean  # noqa: PLW0603
-    if clock() - _last_clean > _CLEAN:
-        _last_clean = clock()
+    if now - _last_clean > _CLEAN:
+        _last_clean = now
+        for who in [who for who, at in [*_playing.items()] if now - at > _GONE]:
+            _playing.pop(who, None)
         gc.collect()

@@ -1,13 +1,12 @@
 """What moves on the Live page: the scrubber, the chart, the patient, what the policy believes.
 
-It is a fragment that runs ten times a second while playing. The charts stay mounted; the patient
-and the beliefs change less often while playing, since nobody could read them faster. It is kept to
-a few elements, since each costs a millisecond, for each of all who play at once.
+Two fragments run by themselves while playing: the chart with its numbers ten times a second, the
+patient and the beliefs as often as one can read them. Both are kept to a few elements, since each
+costs a good part of a millisecond, for each of all who play at once. The charts stay mounted.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 
 import numpy as np
@@ -15,8 +14,7 @@ import streamlit as st
 
 from csmd_core.explain import explain
 from csmd_core.figures.beliefs import RECENT, belief_figure, pairs_that_matter
-from csmd_core.figures.live import MEASURES, Figure, progress_figure, share_figure
-from csmd_core.simulation import Run
+from csmd_core.figures.live import MEASURES, progress_figure, share_figure
 from studio import live_run
 from studio.chart import chart
 from studio.downloads import as_csv
@@ -24,7 +22,7 @@ from studio.live_card import next_card, patient_card, standings
 from studio.live_run import Live, setting
 from studio.scrub import scrub
 
-READABLE = 0.4  # seconds between two patients that are shown in full while playing
+READABLE = 0.5  # seconds between two patients that are shown in full while playing
 SHARES = "shares"
 
 
@@ -38,30 +36,47 @@ def measures(live: Live) -> dict[str, str]:
 def show(live: Live) -> None:
     """Draw all that moves, again and again while playing."""
     every = live_run.tick_length() if live_run.playing() else None
-    st.fragment(_view, run_every=every)(live)
-
-
-def _view(live: Live) -> None:
-    if live_run.playing() and live_run.tick():
-        live_run.pause()
-        st.rerun()
-    with live_run.TURN:
-        _draw(live, live_run.cursor())
-
-
-def _draw(live: Live, t: int) -> None:
-    detail = _detail(live, t)
-    scrub(t, live.watched.n_patients, live_run.move, key="live scrub", label="Patient")
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([5, 4], gap="medium")
     with left:
+        st.fragment(_course, run_every=every)(live, every)
+    with right:
+        st.fragment(_patient, run_every=every and max(READABLE, 30 * (every - 0.1)))(live)
+
+
+def _course(live: Live, every: float | None) -> None:
+    """The run so far: scrubber, chart, how each policy stands."""
+    if live_run.playing():
+        if live_run.tick():
+            live_run.pause()
+            st.rerun()
+        elif every != live_run.tick_length():
+            st.rerun()  # others have come or gone: all of the page sets the timers anew
+    t = live_run.cursor()
+    with live_run.TURN:
+        scrub(t, live.watched.n_patients, _scrubbed, key="live scrub", label="Patient")
         _progress(live, t)
-        if live.watched.policy.learns:
-            chart(detail.beliefs, key="live beliefs", alt=detail.alt)
-        else:
-            st.caption(f"{live.watched.policy.name} learns nothing from disagreements.")
-    right.html(f"{standings(live, t)}<p>{escape(sentence(live, t))}</p>{detail.card}")
+        st.html(f"{standings(live, t)}<p>{escape(sentence(live, t))}</p>")
     if not (live_run.playing() or setting("teaching")):
         _download(live, t)
+
+
+def _patient(live: Live) -> None:
+    """The latest patient, and what the watched policy believes."""
+    run, t = live.watched, live_run.cursor()
+    with live_run.TURN:
+        told = explain(run, t) if t else None
+        st.html(patient_card(live, told) if told else next_card(live, 0))
+        if run.policy.learns:
+            figure = belief_figure(run, pairs_that_matter(run, told))
+            alt = f"What {run.policy.name} believes at patient {t:,}: disagreement and cost gap"
+            chart(figure, key="live beliefs", alt=alt)
+        else:
+            st.caption(f"{run.policy.name} learns nothing from disagreements.")
+
+
+def _scrubbed(t: int) -> None:
+    live_run.move(t)
+    st.rerun()  # all of the page: the patient is not in the slider's fragment
 
 
 def _download(live: Live, t: int) -> None:
@@ -98,35 +113,3 @@ def sentence(live: Live, t: int) -> str:
     if usual == best:
         return f"{told} patients: the best panel."
     return f"{told} patients; the best panel is {names[best]}."
-
-
-@dataclass(frozen=True)
-class Detail:
-    """The patient and the beliefs at one moment."""
-
-    run: Run
-    t: int
-    made: float
-    card: str
-    beliefs: Figure
-    alt: str
-
-
-def _detail(live: Live, t: int) -> Detail:
-    """Explain patient t; while playing, keep the patient shown for a moment."""
-    held: Detail | None = st.session_state.get("live detail")
-    if held is not None and held.run is live.watched:
-        young = live_run.playing() and live_run.clock() - held.made < READABLE
-        if held.t == t or young:
-            return held
-    made = Detail(live.watched, t, live_run.clock(), *_told(live, t))
-    st.session_state["live detail"] = made
-    return made
-
-
-def _told(live: Live, t: int) -> tuple[str, Figure, str]:
-    run = live.watched
-    told = explain(run, t) if t else None
-    card = patient_card(live, told) if told else next_card(live, 0)
-    alt = f"What {run.policy.name} believes at patient {t:,}: disagreement against cost gap"
-    return card, belief_figure(run, pairs_that_matter(run, told)), alt

@@ -25,7 +25,7 @@ class Person:
     updates: list[float] = field(default_factory=list)
     page: str = ""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
-    ticking: asyncio.Task[None] | None = None
+    ticking: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     trouble: Exception | None = None
 
     async def listen(self) -> None:
@@ -46,9 +46,9 @@ class Person:
             self.page = message.navigation.page_script_hash
             self._stop_ticking()  # a run of the whole page begins
         elif kind == "auto_rerun":
-            self._stop_ticking()
-            tick = message.auto_rerun
-            self.ticking = asyncio.create_task(self._tick(tick.fragment_id, tick.interval))
+            asked = message.auto_rerun
+            tick = asyncio.create_task(self._tick(asked.fragment_id, asked.interval))
+            self.ticking[asked.fragment_id] = tick
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             element = message.delta.new_element
             if element.WhichOneof("type") == "button":
@@ -58,13 +58,15 @@ class Person:
                 self.updates.append(time.perf_counter())
 
     def _stop_ticking(self) -> None:
-        if self.ticking is not None:
-            self.ticking.cancel()
-            self.ticking = None
+        for tick in self.ticking.values():
+            tick.cancel()
+        self.ticking.clear()
 
     async def _tick(self, fragment: str, interval: float) -> None:
+        due = time.perf_counter()
         while True:
-            await asyncio.sleep(interval)
+            due = max(due + interval, time.perf_counter() - interval)
+            await asyncio.sleep(due - time.perf_counter())
             message = BackMsg()
             message.rerun_script.fragment_id = fragment
             message.rerun_script.is_auto_rerun = True
@@ -86,7 +88,7 @@ class Person:
 
     async def play(self) -> None:
         await self.press("Play")
-        await self.until(lambda: "Pause" in self.buttons and self.ticking is not None)
+        await self.until(lambda: "Pause" in self.buttons and bool(self.ticking))
 
     async def pause(self) -> float:
         """Press Pause; return the seconds until it is seen."""

@@ -49,7 +49,7 @@ def pairs_that_matter(run: Run, told: Explanation | None) -> Pairs:
     if run.problem.n_panels <= ALL_PAIRS_UP_TO:
         recent = run.choices[max(0, t - RECENT) : t]
         usual = int(np.bincount(recent, minlength=run.problem.n_panels).argmax())
-    table = told.pairs[list(Pairs._fields)].to_numpy(dtype=float)
+    table = told.pairs.iloc[:, : len(Pairs._fields)].to_numpy(dtype=float)  # in this order
     panel, rival, gap = table[:, 0], table[:, 1], table[:, -1]
     table = table[((panel == usual) | (rival == usual)) & (gap > 0) & (gap < 1)]
     pairs = Pairs(*table.T)
