@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from app import chromium, server
 from person import Person, person
-from watch import open_live, pause, pause_inside, play, watch
+from watch import open_live, pause_inside, pauses, play, watch
 
 PEOPLE = 20
 
@@ -29,11 +29,8 @@ def one_person(address: str) -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 1300})
         open_live(page, address)
         play(page)
-        seen = watch(page, 10)
-        waits, inside = [pause(page)], []
-        for _ in range(19):
-            play(page)
-            waits.append(pause(page))
+        seen = watch(page, lambda: page.wait_for_timeout(10_000))
+        waits, inside = pauses(page, 20), []
         for _ in range(20):
             play(page)
             inside.append(pause_inside(page))

@@ -14,7 +14,7 @@ from csmd_core.problem import Problem
 from csmd_core.scoring import MEASURES, points_of, score_run
 from csmd_core.simulation import Order, simulate
 
-WORK = 2_000_000_000  # patients × panels: what a band may take, some seconds
+WORK = 150_000_000  # patients × panels × repeats: some seconds
 Edges = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 

@@ -35,6 +35,20 @@ def pair_counts(run: Run, t: int, panels: NDArray[np.int64]) -> tuple[Counts, Co
     return compared.round().astype(np.int64), disagreed.round().astype(np.int64)
 
 
+def counts_with(run: Run, t: int, panel: int) -> tuple[Counts, Counts]:
+    """Count the same for one panel, and quickly where there are thousands: (n_panels,) each."""
+    n = run.problem.n_panels
+    compared, disagreed = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    choices, rows = run.choices[: t - 1], run.patients[: t - 1]
+    for choice in np.unique(choices):
+        seen = run.problem.panels.contains[choice]
+        if seen[panel]:
+            said = run.problem.evidence.predictions[rows[choices == choice]]
+            compared[seen] += len(said)
+            disagreed[seen] += (said[:, seen] != said[:, [panel]]).sum(axis=0)
+    return compared, disagreed
+
+
 def estimates(run: Run, t: int, pairs: Counts, compared: Counts, disagreed: Counts) -> Values:
     """Return the policy's estimate at patient t for each pair (i < j): Thompson's draw, an index.
 
@@ -74,9 +88,12 @@ def pair_table(run: Run, t: int, choice: int) -> pd.DataFrame:
     pairs = _pairs(run, t, choice)
     if not len(pairs):
         return pd.DataFrame(columns=COLUMNS)
-    focus, where = np.unique(pairs[:, 0], return_inverse=True)
-    tables = pair_counts(run, t, focus)
-    compared, disagreed = (table[where, pairs[:, 1]] for table in tables)
+    if run.problem.n_panels <= ALL_PAIRS_UP_TO:
+        tables = pair_counts(run, t, np.arange(run.problem.n_panels))
+        compared, disagreed = (table[pairs[:, 0], pairs[:, 1]] for table in tables)
+    else:
+        others = pairs.sum(axis=1) - choice
+        compared, disagreed = (counts[others] for counts in counts_with(run, t, choice))
     costs = scaled_costs(run.problem)
     if run.policy.kind == "thompson":
         mean = (1 + disagreed) / (2 + compared)

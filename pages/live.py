@@ -8,15 +8,18 @@ shell.header(
     "Live",
     "How does a policy learn which tests to give, without ever being told who was ill?",
 )
-live_teach.switches()
 with st.container():  # whatever is said while fitting: what follows keeps its place, so its charts
-    work.engine_ready()
     study, problem = live_run.source()
-    live_teach.situation_line(study, problem)
+with st.container(horizontal=True, vertical_alignment="center"):
+    live_teach.switches()
+    if not live_run.setting("teaching"):
+        live_controls.choices(problem)
+live_teach.situation_line(study, problem)
 if not live_teach.guessing():
-    live_controls.transport(problem)
+    live_controls.transport()
 
-live = live_run.prepare(study, problem)
+with st.container():
+    live = live_run.prepare(study, problem)
 if live is None:
     st.info("Choose a policy to watch.")
     work.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -69,7 +70,7 @@ def _plotly_file() -> str:
     served = _SERVED / f"plotly-{plotly.__version__}.min.js"
     if not served.exists():
         _SERVED.mkdir(exist_ok=True)
-        part = served.with_suffix(".part")
+        part = served.with_suffix(f".{threading.get_ident()}.part")  # each its own, if many begin
         shutil.copyfile(Path(plotly.__file__).parent / "package_data" / "plotly.min.js", part)
         part.replace(served)
     return served.name

@@ -67,7 +67,7 @@ _CELL = "padding:.15em .4em;text-align:right;border:none;font-variant-numeric:ta
 
 
 def _columns(live: Live) -> list[str]:
-    scored = ["Regret", "Wrong", "Best panel"] if live.problem.evidence.has_truth else []
+    scored = ["Regret", "Wrong", "Best given"] if live.problem.evidence.has_truth else []
     return ["", "Spent", *scored]
 
 

@@ -21,8 +21,15 @@ ORDERS = {
 _NUMBERS: dict[Kind, tuple[str, float]] = {"kl-ucb": ("a", 3.0), "ucb1": ("α", 2.0)}
 
 
-def transport(problem: Problem) -> None:
-    """Play or pause, step, speed; which policies and patients."""
+def choices(problem: Problem) -> None:
+    """Which policies play, on which patients."""
+    with st.popover("Policies and patients", icon=":material/tune:"):
+        _policies(problem)
+        _patients()
+
+
+def transport() -> None:
+    """Play or pause, step, jump, speed; buttons have keys."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _button("Back", "J", ":material/skip_previous:", _step, -1)
         # two buttons, not one that turns: a click that arrives late can then never undo itself
@@ -38,9 +45,6 @@ def transport(problem: Problem) -> None:
                 "Jump to patient", 0, setting("n"), None, key="live jump", width=120,
                 placeholder="number", on_change=_jump,
             )  # fmt: skip
-            with st.popover("Policies", icon=":material/tune:"):
-                _policies(problem)
-                _patients()
 
 
 def _button(label: str, shortcut: str, icon: str, act: Any, *args: Any) -> None:

@@ -87,9 +87,10 @@ def prepare(study: Study, problem: Problem) -> Live | None:
     policies = [p for p in policies if problem.evidence.has_truth or not p.needs_labels]
     if not policies:
         return None
-    runs = _runs(problem, policies)
+    with st.spinner("Playing ahead …"):
+        runs = _runs(problem, policies)
+        bands = {p: _band(problem, p) for p in policies} if setting("band") else {}
     watched = next((r for r in runs if r.policy.name == setting("watched")), runs[0])
-    bands = {p: _band(problem, p) for p in policies} if setting("band") else {}
     return Live(study, problem, runs, watched, bands)
 
 

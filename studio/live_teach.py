@@ -15,22 +15,24 @@ from studio.live_run import Live, setting
 from studio.text import lam_meaning, percent, plain
 
 MAX_BUTTONS = 8  # panels that get a button each
-_LARGE = "<style>html { font-size: 20px; }</style>"
+_LARGE = """<style>
+html { font-size: 20px; }
+[data-testid=stMainBlockContainer] { padding-top: 2.5rem; }
+</style>"""
 
 
 def switches() -> None:
     """Turn teaching on and off; there, choose a situation and whether the class guesses."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        toggle("Teaching mode", "teaching", help="Large type, few controls, prepared situations.")
-        if not setting("teaching"):
-            return
-        st.html(_LARGE)
-        options: dict[Any, str] = {None: "My study", **SITUATIONS}
-        choice_of(
-            "Situation", "situation", list(options), widget=st.segmented_control, required=True,
-            format_func=options.__getitem__, label_visibility="collapsed",
-        )  # fmt: skip
-        toggle("Guess first", "guess", help="The class says what it will choose, then it is shown.")
+    toggle("Teaching mode", "teaching", help="Large type, few controls, prepared situations.")
+    if not setting("teaching"):
+        return
+    st.html(_LARGE)
+    options: dict[Any, str] = {None: "My study", **SITUATIONS}
+    choice_of(
+        "Situation", "situation", list(options), widget=st.segmented_control, required=True,
+        format_func=options.__getitem__, label_visibility="collapsed",
+    )  # fmt: skip
+    toggle("Guess first", "guess", help="The class says what it will choose, then it is shown.")
 
 
 def situation_line(study: Study, problem: Problem) -> None:

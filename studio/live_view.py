@@ -7,7 +7,10 @@ costs a good part of a millisecond, for each of all who play at once. The charts
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from html import escape
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -23,7 +26,11 @@ from studio.live_run import Live, setting
 from studio.scrub import scrub
 
 READABLE = 0.5  # seconds between two patients that are shown in full while playing
+MANY = 300  # panels from which an explanation takes a while
 SHARES = "shares"
+
+Draw = Callable[..., None]
+_runs = itertools.count()
 
 
 def measures(live: Live) -> dict[str, str]:
@@ -38,9 +45,28 @@ def show(live: Live) -> None:
     every = live_run.tick_length() if live_run.playing() else None
     left, right = st.columns([5, 4], gap="medium")
     with left:
-        st.fragment(_course, run_every=every)(live, every)
+        _again(_course, every)(live, every)
     with right:
-        st.fragment(_patient, run_every=every and max(READABLE, 30 * (every - 0.1)))(live)
+        _again(_patient, every and _reading_time(live, every))(live)
+
+
+def _again(draw: Draw, every: float | None) -> Draw:
+    """Make a fragment with a name of its own in each run of the page.
+
+    A tick that was asked for before this run and comes after it then finds no such fragment. Else
+    it would take back what this run has drawn and not yet sent: the charts would blink.
+    """
+
+    def moving(*given: Any) -> None:
+        draw(*given)
+
+    moving.__qualname__ = f"{draw.__qualname__} {next(_runs)}"
+    return st.fragment(moving, run_every=every)
+
+
+def _reading_time(live: Live, every: float) -> float:
+    """Seconds for which a patient is shown while playing: longer where showing is costly."""
+    return 2.0 if every > 0.1 or live.problem.n_panels > MANY else READABLE
 
 
 def _course(live: Live, every: float | None) -> None:
@@ -63,8 +89,8 @@ def _course(live: Live, every: float | None) -> None:
 def _patient(live: Live) -> None:
     """The latest patient, and what the watched policy believes."""
     run, t = live.watched, live_run.cursor()
+    told = explain(run, t) if t else None
     with live_run.TURN:
-        told = explain(run, t) if t else None
         st.html(patient_card(live, told) if told else next_card(live, 0))
         if run.policy.learns:
             figure = belief_figure(run, pairs_that_matter(run, told))

@@ -12,7 +12,7 @@ _HTML = "<div class='csmd-scrub'><input type='range' min='0' step='1'><output></
 _CSS = """
 .csmd-scrub { display: flex; align-items: center; gap: 1rem; }
 .csmd-scrub input { flex: 1; min-width: 0; accent-color: var(--st-primary-color); }
-.csmd-scrub output { font-variant-numeric: tabular-nums; min-width: 9em; text-align: right; }
+.csmd-scrub output { font-variant-numeric: tabular-nums; white-space: nowrap; }
 """
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -53,6 +55,18 @@ UPLOAD: Settings = {  # the setting "study" where the user brought the patients
     "as_uploaded": None,  # the tests and fees of the price table, to go back to
     "price_faults": [],  # what the price table left unclear
 }
+
+
+@dataclass(frozen=True)
+class _Saved:
+    """What this session saved last, noted in the same breath.
+
+    Streamlit may end a run at any look into the session's state, so also right after saving; and
+    the run that takes its place begins before the old one has ended. Neither is another tab.
+    """
+
+    revisions: dict[str, int] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 @st.cache_resource(show_spinner=False)
@@ -120,12 +134,12 @@ def save(new_blobs: Iterable[bytes] = ()) -> None:
     if held is None:
         take_up(store().create(_title(settings), settings, new_blobs))
         return
-    # Streamlit may end this run at any look into the session's state, so also right after saving:
-    # a plain dict remembers what was saved, and the next save is in no conflict with this one.
-    saved: dict[str, int] = st.session_state.setdefault("saved", {})
-    revision, place = max(held.revision, saved.get(held.id, 0)), store()
+    saved: _Saved = st.session_state.setdefault("saved", _Saved())
+    place = store()
     try:
-        saved[held.id] = place.save(held.id, revision, settings, new_blobs)
+        with saved.lock:
+            revision = max(held.revision, saved.revisions.get(held.id, 0))
+            saved.revisions[held.id] = place.save(held.id, revision, settings, new_blobs)
     except Conflict as conflict:
         st.session_state["conflict"] = conflict
         unsaved = st.session_state.setdefault("unsaved blobs", [])

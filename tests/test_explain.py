@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import betainc
 
-from csmd_core.comparisons import kl_ucb_index, ucb1_index
+from csmd_core.comparisons import counts_with, kl_ucb_index, pair_counts, ucb1_index
 from csmd_core.explain import explain
 from csmd_core.faults import BadInput
 from csmd_core.panels import cascade, subsets
@@ -166,6 +166,18 @@ def test_many_panels_list_the_pairs_of_the_choice():
     told = explain(run)
     assert len(told.pairs) == problem.n_panels - 1
     assert ((told.pairs.panel == told.choice) | (told.pairs.rival == told.choice)).all()
+
+
+def test_counts_with_one_panel_are_those_of_all_pairs():
+    run = simulate(random_problem(5, "subsets", n_tests=6), thompson(), 300)
+    for t in (1, 2, 300):
+        compared, disagreed = pair_counts(run, t, np.arange(63))
+        for panel in (0, 17, 62):
+            np.testing.assert_array_equal(counts_with(run, t, panel)[0], compared[panel])
+            np.testing.assert_array_equal(counts_with(run, t, panel)[1], disagreed[panel])
+    told = explain(run)
+    others = told.pairs.panel + told.pairs.rival - told.choice
+    np.testing.assert_array_equal(told.pairs.compared, compared[told.choice][others])
 
 
 def test_only_played_patients_can_be_explained():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from contextlib import suppress
 from functools import cache
 from html import escape, unescape
 
@@ -210,6 +211,31 @@ def test_playing_saves_every_other_second_only(time, monkeypatch):
     kept = disc_store().load(app.session_state["workspace"].id)
     assert kept.settings["live"]["cursor"] == 51
     assert standings(open_page(PAGE, kept.id))[1] == 51
+
+
+def test_a_run_ended_right_after_saving_is_in_no_conflict_with_itself(monkeypatch):
+    app = open_live()
+    app.button(key="live next").click().run()
+    real, cut = session.take_up, []
+
+    def ended(found):
+        if not cut:
+            cut.append(found)
+            raise RuntimeError("as Streamlit ends a run")
+        real(found)
+
+    def saves_twice(t):
+        with suppress(RuntimeError):
+            live_run.change(cursor=t)
+        live_run.change(cursor=t + 5)
+
+    monkeypatch.setattr(session, "take_up", ended)
+    monkeypatch.setattr(live_run, "move", saves_twice)
+    app.button(key="live next").click().run()
+    assert cut
+    assert "conflict" not in app.session_state
+    assert standings(app)[1] == 7
+    assert disc_store().load(cut[0].id).settings["live"]["cursor"] == 7
 
 
 def test_ticks_are_longer_when_many_play_at_once(time, monkeypatch):

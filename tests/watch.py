@@ -6,6 +6,7 @@ Used by the benchmark, which prints, and by the browser test, which asserts.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,13 +88,22 @@ def pause_inside(page: Page) -> float:
     return float(page.evaluate(_PAUSE)) / 1000
 
 
-def watch(page: Page, seconds: float) -> Watched:
-    """Watch every frame of a page that plays."""
+def watch(page: Page, what: Callable[[], object]) -> Watched:
+    """Watch every frame of the page while something is done."""
     page.evaluate(_WATCH)
     began = time.perf_counter()
-    page.wait_for_timeout(1000 * seconds)
+    what()
     seen: dict[str, Any] = page.evaluate(_END)
     return Watched(time.perf_counter() - began, **seen)
+
+
+def pauses(page: Page, n: int) -> list[float]:
+    """Pause a page that plays so many times; return the seconds until each was seen."""
+    waits = [pause(page)]
+    while len(waits) < n:
+        play(page)
+        waits.append(pause(page))
+    return waits
 
 
 def shown(page: Page) -> int:

@@ -22,7 +22,7 @@ MAX_ROWS = 5
 RECENT = 100  # patients whose usual panel is the one that is compared
 WORTH_IT, NOT_WORTH_IT = OKABE_ITO[1], OKABE_ITO[0]
 
-_TICKS = (0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
+_TICKS = (0, 0.01, 0.05, 0.2, 0.4, 0.7, 1)
 _GRID = 61  # points of a density
 
 
