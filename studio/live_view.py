@@ -1,7 +1,7 @@
 """What moves on the Live page: the scrubber, the chart, the patient, what the policy believes.
 
-Two fragments run by themselves while playing: the chart with its numbers ten times a second, the
-patient and the beliefs as often as one can read them. Both are kept to a few elements, since each
+Fragments run by themselves while playing: the chart with its numbers ten times a second, the
+patient and the beliefs as often as one can read them. They are kept to a few elements, since each
 costs a good part of a millisecond, for each of all who play at once. The charts stay mounted.
 """
 
@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from csmd_core.explain import explain
+from csmd_core.explain import Explanation, explain
 from csmd_core.figures.beliefs import RECENT, belief_figure, pairs_that_matter
 from csmd_core.figures.live import MEASURES, progress_figure, share_figure
+from csmd_core.simulation import Run
 from studio import live_run
 from studio.chart import chart
 from studio.downloads import as_csv
@@ -43,11 +44,14 @@ def measures(live: Live) -> dict[str, str]:
 def show(live: Live) -> None:
     """Draw all that moves, again and again while playing."""
     every = live_run.tick_length() if live_run.playing() else None
+    slow = every and _reading_time(live, every)
+    _explain(live)
     left, right = st.columns([5, 4], gap="medium")
     with left:
         _again(_course, every)(live, every)
+        _again(_beliefs, slow)(live.watched)
     with right:
-        _again(_patient, every and _reading_time(live, every))(live)
+        _again(_patient, slow)(live)
 
 
 def _again(draw: Draw, every: float | None) -> Draw:
@@ -87,17 +91,29 @@ def _course(live: Live, every: float | None) -> None:
 
 
 def _patient(live: Live) -> None:
-    """The latest patient, and what the watched policy believes."""
-    run, t = live.watched, live_run.cursor()
-    told = explain(run, t) if t else None
+    """The latest patient."""
+    told = _explain(live)
     with live_run.TURN:
         st.html(patient_card(live, told) if told else next_card(live, 0))
-        if run.policy.learns:
-            figure = belief_figure(run, pairs_that_matter(run, told))
-            alt = f"What {run.policy.name} believes at patient {t:,}: disagreement and cost gap"
-            chart(figure, key="live beliefs", alt=alt)
-        else:
+
+
+def _beliefs(run: Run) -> None:
+    """What the watched policy believed when it chose for the patient who is shown."""
+    told: Explanation | None = st.session_state["live told"]
+    with live_run.TURN:
+        if not run.policy.learns:
             st.caption(f"{run.policy.name} learns nothing from disagreements.")
+            return
+        at = f"at patient {told.patient:,}" if told else "before the first patient"
+        alt = f"What {run.policy.name} believes {at}: each disagreement against its cost gap"
+        chart(belief_figure(run, pairs_that_matter(run, told)), key="live beliefs", alt=alt)
+
+
+def _explain(live: Live) -> Explanation | None:
+    """Explain the choice for the latest patient, for whoever shows it."""
+    t = live_run.cursor()
+    told = st.session_state["live told"] = explain(live.watched, t) if t else None
+    return told
 
 
 def _scrubbed(t: int) -> None:

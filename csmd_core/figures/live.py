@@ -73,15 +73,16 @@ def share_figure(run: Run, t: int) -> Figure:
     """Draw which share of the patients so far got each panel, one upon the other."""
     at = points_up_to(t)[1:]
     panels = run.problem.panels
-    often = np.argsort(-np.bincount(run.choices, minlength=len(panels)), kind="stable")
-    chosen = np.sort(often[:MAX_SHARES])
+    given = np.bincount(run.choices, minlength=len(panels))
+    often = np.argsort(-given, kind="stable")[: min(MAX_SHARES, np.count_nonzero(given))]
+    chosen = np.sort(often)
     colours, traces = panel_colours(panels), []
     left = np.ones(len(at))
     for panel in chosen:
         share = np.cumsum(run.choices[:t] == panel)[at - 1] / np.maximum(at, 1)
         left = left - share
         traces.append(_area(panels.names[panel], at, share, colours[panel]))
-    if len(panels) > MAX_SHARES:
+    if np.count_nonzero(given) > MAX_SHARES:
         traces.append(_area("Other panels", at, np.maximum(left, 0), NEUTRAL))
     layout = _layout("Patients seen", "Share of patients so far")
     layout["xaxis"] |= exactly(0, nice_end(max(t, 10)))
@@ -160,7 +161,7 @@ def _line(
 def _heads(runs: Sequence[Run], t: int, values: Sequence[float]) -> dict[str, Any]:
     return {
         "type": "scatter", "mode": "markers", "showlegend": False, "hoverinfo": "skip",
-        "x": [t] * len(runs), "y": [float(value) for value in values],
+        "x": [t] * len(runs), "y": [float(value) for value in values], "cliponaxis": False,
         "marker": {"size": 9, "color": [policy_colour(run.policy) for run in runs]},
     }  # fmt: skip
 
@@ -184,7 +185,8 @@ def _top(band: Band, end: float, measure: str) -> float:
 
 def _area(name: str, at: NDArray[np.int64], share: Values, colour: str) -> dict[str, Any]:
     return {
-        "type": "scatter", "mode": "lines", "stackgroup": "all", "name": label(name, 40),
+        "type": "scatter", "mode": "lines", "stackgroup": "all", "showlegend": True,
+        "name": label(name, 36),
         "x": packed(at), "y": packed(share), "line": {"width": 0.5, "color": colour},
         "hovertemplate": "%{y:.1%}",
     }  # fmt: skip
